@@ -9,7 +9,7 @@ export { cacheStatus, compact, dropCaches, evictFiles, prepare, reclaim } from '
 export { doctor } from './doctor/index.ts';
 export { estimate, estimateTable, openModel } from './estimate/index.ts';
 export { explain, explainError } from './explain/index.ts';
-export { fit, fitLargest, fitTable } from './fit/index.ts';
+export { fit, fitLargest, fitTable, fitTogether } from './fit/index.ts';
 export { guard } from './guard/index.ts';
 export { hostMemorySync } from './host/meminfo.ts';
 export { launch } from './launch/index.ts';

@@ -11,6 +11,8 @@ import type {
   FitOptions,
   FitReport,
   FitTable,
+  FitTogether,
+  FitTogetherOptions,
   Snapshot,
 } from '../types/index.ts';
 
@@ -19,6 +21,7 @@ export { isYes, largestAccepted } from './search.ts';
 
 const load = lazy(() => Promise.all([import('./options.ts'), import('./report.ts'), import('./model.ts')]));
 const loadLargest = lazy(() => Promise.all([import('./options.ts'), import('./largest.ts')]));
+const loadTogether = lazy(() => Promise.all([import('./options.ts'), import('./together.ts')]));
 const loadTable = lazy(() => Promise.all([import('./options.ts'), import('./table.ts')]));
 
 /**
@@ -77,4 +80,25 @@ export async function fitLargest(snapshot: Snapshot, options: FitLargestOptions 
   const [{ checkFitLargest }, { largestOf }] = await loadLargest();
   const { settings, use } = checkFitLargest(snapshot, options);
   return largestOf({ use, machine: snapshot, options: settings });
+}
+
+/**
+ * Whether several models fit at the same time, in which order to start them, and with which share, cache and context each, so
+ * that the last still starts. Each is judged as by `fit()`, beside what those before it keep.
+ *
+ * @param models 2 to 16.
+ * @throws as `fit()`; also for a program whose models may take more later than at their start.
+ */
+export async function fitTogether(
+  models: readonly FitModel[],
+  snapshot: Snapshot,
+  options: FitTogetherOptions,
+): Promise<FitTogether> {
+  const [{ checkFitTogether }, { togetherOf }] = await loadTogether();
+  const { models: checked, settings } = checkFitTogether(models, snapshot, options);
+  const open = async ({ model, use }: (typeof checked)[number]) => ({
+    model: await openModel(model, signalOf(settings)),
+    use,
+  });
+  return togetherOf({ models: await Promise.all(checked.map(open)), machine: snapshot, options: settings });
 }

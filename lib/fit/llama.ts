@@ -5,7 +5,16 @@ import { CONTEXT_STEP } from '../base/limits.ts';
 import type { FitProgramReport, FitRange } from '../types/index.ts';
 import { flagsFor } from './flags.ts';
 import { ifExpected, inequalityOf, type Judged, judged } from './judge.ts';
-import { isCache, isWeights, type ProgramInput, type Reading, readingOf, sumOf, unreadable } from './program.ts';
+import {
+  isCache,
+  isWeights,
+  type ProgramInput,
+  type Reading,
+  readingOf,
+  sumOf,
+  type Together,
+  unreadable,
+} from './program.ts';
 
 /** --fit-target: memory that --fit leaves free on each device (common/fit.cpp). */
 const FIT_TARGET = 1024 * MiB;
@@ -87,9 +96,12 @@ export function llamaCpp(input: ProgramInput): FitProgramReport {
       ...(unchanged ? {} : contextOf(input, shortened)),
       ...buffersOf(input),
     },
-    ...flagsFor('llama.cpp', input, misread ? UNASKED : ON_GPU),
+    ...flagsFor('llama.cpp', input, [...(misread ? UNASKED : ON_GPU), ...(input.together === null ? [] : NO_PROMPTS)]),
     remedies: reading.remedy === null ? [] : [reading.remedy],
-    notes: misread ? ['With -fit off it allocates without asking, and the memory is there.'] : [],
+    notes: [
+      ...(misread ? ['With -fit off it allocates without asking, and the memory is there.'] : []),
+      ...(input.together === null ? [`${PROMPTS}: --cache-ram 0 switches it off.`] : []),
+    ],
   };
 }
 
@@ -163,11 +175,18 @@ function reductionText({ llama }: ProgramInput, shortened: number | null): strin
 const ON_GPU = ['-ngl', '999'];
 const UNASKED = [...ON_GPU, '-fit', 'off'];
 
+/**
+ * llama-server keeps the caches of earlier prompts in the host's memory, up to --cache-ram, 8192 MiB by default (PR 16391,
+ * 2025-10). Ollama's runners do so as well, and pass on a variable (ollama PR 18265, 2026-09).
+ */
+const PROMPTS = 'While it serves it keeps earlier prompts, up to 8 GiB, which are not counted';
+const NO_PROMPTS = ['--cache-ram', '0'];
+
 /** Memory that Ollama leaves free on a device besides OLLAMA_GPU_OVERHEAD (2026-08; 512 MiB on Metal). */
 const OLLAMA_RESERVE = 457 * MiB;
 
 export function ollama(input: ProgramInput): FitProgramReport {
-  const { need } = input;
+  const { need, together } = input;
   const reading = readingOf(input, 'llamaCpp');
   const versions = '2026-08 and newer: it asks llama-server';
   if (reading.bytes === null) return unreadable('ollama', versions, reading);
@@ -192,8 +211,16 @@ export function ollama(input: ProgramInput): FitProgramReport {
       : `keeps layers on the CPU${placed === null ? '' : `: about ${placed} of ${layers} are on the GPU`}`,
     message: null,
     numbers: { projected: projected.bytes, available },
-    ...flagsFor('ollama', input, []),
+    ...flagsFor('ollama', input, together === null ? [] : besideOthers(together)),
     remedies: reading.remedy === null ? [] : [reading.remedy],
-    notes: ['It looks at its start: a GPU that was full then is not used until Ollama is started again.'],
+    notes: [
+      'It looks at its start: a GPU that was full then is not used until Ollama is started again.',
+      ...(together === null ? [`${PROMPTS}: LLAMA_ARG_CACHE_RAM=0 switches it off.`] : []),
+    ],
   };
+}
+
+/** Of one server for all models: without the first it unloads one for another, as if there were no room. */
+function besideOthers({ models }: Together): string[] {
+  return [`OLLAMA_MAX_LOADED_MODELS=${models}`, 'LLAMA_ARG_CACHE_RAM=0'];
 }

@@ -42,6 +42,8 @@ export interface Machine {
   refusal: Finding | null;
   /** In the order in which to take them. */
   steps: Step[];
+  /** What programs read besides what the snapshot has. */
+  freed: Freed;
 }
 
 /** A remedy, with what holds once it and those before it are done. */
@@ -53,14 +55,33 @@ export interface Step {
 
 /** What steps add to the readings of programs. */
 export interface Freed {
-  /** More MemFree and MemAvailable, or more free memory of the GPU. */
+  /** More MemFree and MemAvailable, or more free memory of the GPU; less than 0: it was taken. */
   bytes: number;
   /** Huge pages are released: programs that count them count MemAvailable instead. */
   hugePages: boolean;
 }
 
-/** @param ordinal CUDA's; null: the device that shares the host's memory, else the first. */
-export function machineOf(snapshot: Snapshot, ordinal: number | null): Machine {
+/**
+ * @param ordinal CUDA's; null: the device that shares the host's memory, else the first.
+ * @param taken bytes that programs hold which will have been started by then.
+ */
+export function machineOf(snapshot: Snapshot, ordinal: number | null, taken = 0): Machine {
+  const machine = machineNow(snapshot, ordinal);
+  const { limit, pool, steps, uncertain } = machine;
+  if (taken === 0 || limit === null) return machine;
+  const less = (bytes: number): number => Math.max(0, bytes - taken);
+  const freed = ({ bytes, hugePages }: Freed): Freed => ({ bytes: bytes - taken, hugePages });
+  return {
+    ...machine,
+    limit: less(limit),
+    pool: pool === null ? null : { ...pool, used: pool.used + limit - less(limit), loadable: less(limit) },
+    uncertain: uncertain === null ? null : { ...uncertain, high: less(uncertain.high) },
+    steps: steps.map((step) => ({ ...step, limit: less(step.limit), freed: freed(step.freed) })),
+    freed: freed(machine.freed),
+  };
+}
+
+function machineNow(snapshot: Snapshot, ordinal: number | null): Machine {
   const device = deviceOf(snapshot, ordinal);
   if (device === null) {
     return { ...UNKNOWN, device, from: clean(withoutGpu(snapshot)), refusal: refusalOf(snapshot) };
@@ -85,7 +106,7 @@ export function machineOf(snapshot: Snapshot, ordinal: number | null): Machine {
   const pool = poolOf(snapshot, device, limit);
   const own = stepsOf(snapshot, device, limit);
   const steps = ordinal === null ? [...otherGpu(snapshot, limit, own), ...own] : own;
-  return { device, pool, limit, from, uncertain, refusal, steps };
+  return { device, pool, limit, from, uncertain, refusal, steps, freed: NOTHING_FREED };
 }
 
 /** What could be loaded if nothing refused. */
@@ -95,7 +116,8 @@ function otherwise(snapshot: Snapshot, device: DeviceSnapshot): number | null {
   return safeOnDevice({ cuda, model, others }, allocatable.immediate).low;
 }
 
-const UNKNOWN = { pool: null, limit: null, uncertain: null, refusal: null, steps: [] };
+const NOTHING_FREED: Freed = { bytes: 0, hugePages: false };
+const UNKNOWN = { pool: null, limit: null, uncertain: null, refusal: null, steps: [], freed: NOTHING_FREED };
 
 /** Too little memory is no refusal here: the limit says it, and what would raise it. */
 const TOO_LITTLE: readonly Finding['id'][] = ['memory.available', 'gpu.memory'];

@@ -1,5 +1,6 @@
-/** The arguments of fit() and fitTable(), checked. */
+/** The arguments of fit(), fitTable() and their like, checked. */
 
+import { isDeepStrictEqual } from 'node:util';
 import {
   checkBoolean,
   checkChoice,
@@ -17,7 +18,7 @@ import { formatBytes } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
 import { checkUtilization } from '../base/program-arguments.ts';
 import { exactly, sumOf } from '../memory/range.ts';
-import { FIT_SETTINGS } from '../types/fit.ts';
+import { FIT_SETTINGS, TOGETHER_PROGRAMS } from '../types/fit.ts';
 import type {
   EstimatedModel,
   EstimatedSettings,
@@ -30,6 +31,7 @@ import type {
   FitProgram,
   FitRange,
   FitTerm,
+  FitTogetherOptions,
 } from '../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
 
@@ -89,6 +91,25 @@ export function checkFitLargest(snapshot: unknown, options: FitLargestOptions) {
   const { use, ...rest } = options;
   const settings = checkSettings(rest);
   return { use: checkModel({ ...(use === undefined ? {} : { use }) }, settings.program).use, settings };
+}
+
+const TOGETHER_KEYS: Keys<FitTogetherOptions> = { program: true, programVersion: true, device: true, signal: true };
+
+export function checkFitTogether(needs: readonly FitModel[], snapshot: unknown, options: FitTogetherOptions) {
+  checkKeys('fitTogether()', options, TOGETHER_KEYS);
+  checkSnapshot(snapshot);
+  const program = checkChoice('program', TOGETHER_PROGRAMS, options.program);
+  if (!Array.isArray(needs)) throw invalidType('models', 'an array of objects with model', needs);
+  const { max, min } = LIMITS.models;
+  if (needs.length < min || needs.length > max) throw outOfRange('length of models', `${min} to ${max}`, needs.length);
+  const models = needs.map((need) => checkModel(need, program));
+  for (const { use } of models) {
+    if ((use.use ?? 'inference') !== 'inference') throw invalidValue('use', 'inference: servers do not train', use.use);
+    // One server has one context, one number of sequences and one type of the cache.
+    if (program === 'ollama' && !isDeepStrictEqual(use, models[0]?.use))
+      throw invalidArgument('Ollama has one server with one environment: give all models the same use');
+  }
+  return { models, settings: { ...checkSettings(options), program } };
 }
 
 /** The model is checked when it is opened, its use when it is estimated. */

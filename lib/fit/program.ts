@@ -28,6 +28,16 @@ export interface ProgramInput {
   version: string | null;
   utilization: number | null;
   llama: FitLlamaOptions;
+  /** null: it is the only one. */
+  together: Together | null;
+}
+
+/** Several programs on one machine. */
+export interface Together {
+  /** How many there are in all. */
+  models: number;
+  /** What those hold that are started before, in bytes. */
+  taken: number;
 }
 
 export type Rule = (input: ProgramInput) => FitProgramReport;

@@ -19,10 +19,10 @@ import { MODEL_PROGRAMS } from '../types/programs.ts';
 import { none } from './flags.ts';
 import { inequalityOf, isWorse, type Judged, judged, type Uncertain } from './judge.ts';
 import { llamaCpp, ollama } from './llama.ts';
-import { type Freed, type Machine, machineOf, type Step } from './machine.ts';
+import { type Machine, machineOf, type Step } from './machine.ts';
 import { needOn } from './need.ts';
 import type { CheckedNeed } from './options.ts';
-import { isWeightsAlone, type ProgramInput, type Rule, rangeText } from './program.ts';
+import { isWeightsAlone, type ProgramInput, type Rule, rangeText, type Together } from './program.ts';
 import { sglang } from './sglang.ts';
 import { accelerate, torch } from './torch.ts';
 import { trtllm } from './trtllm.ts';
@@ -44,11 +44,13 @@ export interface CheckedOptions {
   utilization: number | null;
   device: number | null;
   llama?: FitLlamaOptions;
+  /** Default: it is the only one. */
+  together?: Together;
 }
 
 export function fitReport(whole: CheckedNeed, snapshot: Snapshot, options: CheckedOptions): FitReport {
-  const machine = machineOf(snapshot, options.device);
-  const { device, limit, refusal } = machine;
+  const machine = machineOf(snapshot, options.device, options.together?.taken);
+  const { device, freed, limit, refusal } = machine;
   const { host, need, terms } = needOn(whole, device);
   const own = machineVerdict(need, machine);
   // On a lost GPU there is nothing to decide.
@@ -56,7 +58,7 @@ export function fitReport(whole: CheckedNeed, snapshot: Snapshot, options: Check
     device === null || (refusal !== null && limit === null)
       ? []
       : programReports(
-          { llama: {}, ...options, need, snapshot, device, limit, freed: NOTHING_FREED },
+          { llama: {}, together: null, ...options, need, snapshot, device, limit, freed },
           machine,
           options.program,
         ).map((report) => (own.verdict === 'no' ? { ...report, ...NO_FLAGS } : report));
@@ -117,8 +119,6 @@ function notNow(report: FitReport, { remedy, summary }: Finding): FitReport {
 function notesOf(device: DeviceSnapshot): string[] {
   return isUntried(device) ? [UNTRIED] : [];
 }
-
-const NOTHING_FREED: Freed = { bytes: 0, hugePages: false };
 
 function programReports(
   input: ProgramInput,

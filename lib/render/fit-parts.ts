@@ -1,6 +1,6 @@
 /** What the pictures of `fit` show, in the terminal and on a page: the parts of the pool, and their names. */
 import { clean, formatBytes, formatCount } from '../base/format.ts';
-import type { FitLargest, FitReport, FitSolution, FitVerdict } from '../types/index.ts';
+import type { FitLargest, FitReport, FitSolution, FitTogether, FitTogetherModel, FitVerdict } from '../types/index.ts';
 import { type KindStyle, lettersOf, styleAt } from './kinds.ts';
 
 /** How a verdict is shown: in capitals at the prompt, and how severe it is. */
@@ -67,8 +67,11 @@ export interface FitPart {
   bytes: number;
 }
 
+/** What the picture of a pool is drawn from. */
+export type Pooled = Pick<FitReport, 'device' | 'limit' | 'need' | 'pool'>;
+
 /** In the order of the bar: in use, the need by its terms, what stays, what is kept for the host. */
-export function fitParts({ device, need, pool }: FitReport): FitPart[] {
+export function fitParts({ device, need, pool }: Pooled): FitPart[] {
   if (pool === null) return [];
   const { kept, loadable, used } = pool;
   const size = need.bytes;
@@ -100,7 +103,7 @@ export function peakParts({ need, serving }: FitReport): { peak: string; stays: 
 }
 
 /** Name of the whole pool. */
-export function memoryName({ device }: FitReport): string {
+export function memoryName({ device }: Pick<FitReport, 'device'>): string {
   return device?.memoryModel === 'unified' ? 'total (MemTotal)' : 'total of the GPU';
 }
 
@@ -157,4 +160,17 @@ function billions(parameters: number): string {
 
 export function largestNote({ batch, context, sequences }: FitLargest): string {
   return `Dense models of the shape of Llama 3: those that fit for certain, and those whose expected size fits. Inference of ${formatCount(context)} tokens × ${formatCount(sequences)}; training of ${formatCount(context)} tokens, batch ${formatCount(batch)}. LoRA on nf4 is QLoRA.`;
+}
+
+/** The settings with which several models fit, as lines. */
+export function nearestTogether({ nearest, verdict }: Pick<FitTogether, 'nearest' | 'verdict'>): string[] {
+  if (nearest === null) return [];
+  const now = verdict === 'fits-after' ? ' now' : '';
+  if (nearest.none !== null) return [`no setting fits${now}: ${nearest.none}`];
+  return nearest.settings.map(({ need, text }) => `fits${now} with ${text}: at most ${formatBytes(need.high)}`);
+}
+
+/** "1. Qwen3-8B". */
+export function placeOf({ name }: FitTogetherModel, index: number): string {
+  return `${index + 1}. ${clean(name)}`;
 }

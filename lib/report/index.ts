@@ -7,6 +7,7 @@ import type {
   FitLargest,
   FitReport,
   FitTable,
+  FitTogether,
   LaunchReport,
   LayoutReport,
   ProfileReport,
@@ -20,7 +21,7 @@ import type {
 export type CsvReport = SweepReport | StressReport | LayoutReport | ProfileReport | RecordReport;
 
 /** Reports that have a page. */
-export type HtmlReport = CsvReport | FitReport | FitTable | FitLargest | LaunchReport;
+export type HtmlReport = CsvReport | FitReport | FitTable | FitLargest | FitTogether | LaunchReport;
 
 /** What a page shows besides its report. */
 export interface HtmlOptions {
@@ -62,7 +63,7 @@ export async function toCsv(report: CsvReport): Promise<string> {
 /**
  * A report as one HTML file that works offline: picture, tables, and the report itself to save as JSON.
  *
- * @param report as for `toCsv()`, or of `fit()`, `fitTable()`, `fitLargest()` or `launch()`.
+ * @param report as for `toCsv()`, or of `fit()`, `fitTable()`, `fitLargest()`, `fitTogether()` or `launch()`.
  * @throws TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for anything else.
  */
 export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Promise<string> {
@@ -91,10 +92,12 @@ export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Pro
       return (await import('../render/html/fit.ts')).fitTableHtml(report, assets);
     case 'umaprobe/fit-largest/1':
       return (await import('../render/html/fit.ts')).fitLargestHtml(report, assets);
+    case 'umaprobe/fit-together/1':
+      return (await import('../render/html/fit.ts')).fitTogetherHtml(report, assets);
     default:
       throw hasNone(
         report,
-        'a page: those of sweep(), stress(), layout(), profile(), readRecord(), fit(), fitTable(), fitLargest() and launch() have',
+        'a page: those of sweep(), stress(), layout(), profile(), readRecord(), fit(), fitTable(), fitLargest(), fitTogether() and launch() have',
       );
   }
 }

@@ -106,6 +106,23 @@ export interface FitLargestOptions {
   device?: number;
 }
 
+/** Programs of which several may run beside each other: what each takes is known at its start, and does not grow later. */
+export const TOGETHER_PROGRAMS = ['vllm', 'llama.cpp', 'ollama'] as const satisfies readonly ModelProgram[];
+/** One of `TOGETHER_PROGRAMS`. */
+export type TogetherProgram = (typeof TOGETHER_PROGRAMS)[number];
+
+/** Options of `fitTogether()`. */
+export interface FitTogetherOptions {
+  /** All models are started with it. */
+  program: TogetherProgram;
+  /** Version of the program: "0.20.1". Default: the newest rule that is known. */
+  programVersion?: string;
+  /** CUDA ordinal of the GPU. Default: the one that shares the host's memory, else the first. */
+  device?: number;
+  /** Ends the reading of the models. */
+  signal?: AbortSignal;
+}
+
 /** `slots`: sequences at the same time. */
 export const FIT_SETTINGS = ['context', 'slots', 'batch'] as const;
 /** One of `FIT_SETTINGS`. */
@@ -322,4 +339,62 @@ export interface FitLargest {
       known: boolean;
     } | null)[];
   }[];
+}
+
+/** One of several models on one machine. Sizes in bytes. */
+export interface FitTogetherModel {
+  name: string;
+  /** Its place among the models that were given, from 0. */
+  given: number;
+  /** What those before it keep, bytes. */
+  beside: number;
+  /** What it keeps while it serves: vLLM's whole share, else the need. */
+  holds: FitRange;
+  /** The answer of `fit()` beside those before it: its verdict, its peak, its flags. */
+  fit: FitReport;
+}
+
+/** Whether several models fit into one machine at the same time, and how each is started. Sizes in bytes. */
+export interface FitTogether
+  extends Pick<
+    FitReport,
+    | 'at'
+    | 'simulated'
+    | 'verdict'
+    | 'expectedFits'
+    | 'summary'
+    | 'shortBy'
+    | 'headroom'
+    | 'device'
+    | 'pool'
+    | 'limit'
+    | 'remedies'
+    | 'notes'
+  > {
+  schema: 'umaprobe/fit-together/1';
+  program: TogetherProgram;
+  /** What all of them hold at the same time; the terms are the models. */
+  need: FitRange & { terms: FitTerm[] };
+  /** In the order in which to start them, each once the one before it serves. */
+  models: FitTogetherModel[];
+  /** Where they do not fit: changes with which they do; null: they fit, or that is not known. */
+  nearest: { settings: FitTogetherSetting[]; none: string | null } | null;
+}
+
+/** A change with which several models fit. */
+export interface FitTogetherSetting {
+  change: {
+    /** The most tokens of one sequence, of each. */
+    context?: number;
+    /** Sequences of each. */
+    sequences?: number;
+    /** The model that is left out: its place among those that were given. */
+    without?: number;
+  };
+  /** "at most 8,192 tokens each". */
+  text: string;
+  /** What they hold then. */
+  need: FitRange;
+  /** Of each that is started, in that order; null: it has none. */
+  flags: (string | null)[];
 }

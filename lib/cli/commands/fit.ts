@@ -1,19 +1,23 @@
 import { hostname } from 'node:os';
 import { clean, formatBoth, formatCount } from '../../base/format.ts';
-import { fitLargest, fitTable, fitWithEstimate, isYes } from '../../fit/index.ts';
-import { fitLargestPage, fitPage, fitTablePage } from '../../render/text/fit.ts';
+import { LIMITS } from '../../base/limits.ts';
+import { fitLargest, fitTable, fitTogether, fitWithEstimate, isYes } from '../../fit/index.ts';
+import { fitLargestPage, fitPage, fitTablePage, fitTogetherPage } from '../../render/text/fit.ts';
 import { toHtml } from '../../report/index.ts';
 import { snapshot } from '../../snapshot/index.ts';
-import { FIT_SETTINGS } from '../../types/fit.ts';
+import { FIT_SETTINGS, TOGETHER_PROGRAMS } from '../../types/fit.ts';
 import type {
   EstimateOptions,
   EstimateReport,
+  FitModel,
   FitOptions,
   FitReport,
   FitTable,
+  FitTogether,
   ModelDescription,
   ModelInput,
   Snapshot,
+  TogetherProgram,
 } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import type { Command, Context, Outcome, Values } from '../core/command.ts';
@@ -33,10 +37,11 @@ const CHILD_DEADLINE_MS = 5000;
 
 export const fitCommand: Command = {
   name: NAME,
-  usage: '<model> | --params <n> | --bytes <size> [options]',
+  usage: '<model>… | --params <n> | --bytes <size> [options]',
   description:
     'Compares a model or a size with what this machine can load safely, and says what vLLM, SGLang, TensorRT-LLM, llama.cpp, Ollama, PyTorch and accelerate will decide: ' +
     'each reads another free memory and has a rule of its own. Reads no weights and allocates nothing.\n' +
+    'Several models are judged together: in which order to start them, and with which flags.\n' +
     'Exit code: 0 it fits, 1 it does not (tight, after steps, no, or unknown), 3 no GPU was found.',
   options: {
     bytes: { type: 'string', placeholder: '<size>', summary: 'A size to load instead of a model' },
@@ -79,11 +84,12 @@ export const fitCommand: Command = {
     },
     { command: 'umaprobe fit hf:org/name --for vllm', means: 'before it is downloaded' },
     { command: 'umaprobe fit model.gguf --for llama.cpp --solve context', means: 'the longest context that fits' },
+    { command: 'umaprobe fit A B C --for vllm --context 8192', means: 'three models at the same time' },
     { command: 'umaprobe fit --bytes 100GiB', means: 'do 100 GiB fit?' },
     { command: 'umaprobe fit --params 7e9 --for torch --sim gb10-cached', means: 'a machine full of page cache' },
   ],
   readsMachine: true,
-  arguments: { min: 0, max: 1, afterDashes: true },
+  arguments: { min: 0, max: LIMITS.models.max, afterDashes: true },
   run,
 };
 
@@ -91,6 +97,7 @@ async function run(context: Context): Promise<Outcome> {
   const { json, positionals, rest, values } = context;
   const named = [...positionals, ...rest];
   checkQuestion(values, named);
+  if (named.length > 1) return runTogether(context, named);
   const asked = subjectOf(values, named);
   const options = optionsOf(values);
   const solve = isGiven(values, 'solve') ? choice(values, 'solve', FIT_SETTINGS, 'context', NAME) : undefined;
@@ -120,6 +127,68 @@ async function run(context: Context): Promise<Outcome> {
   const view = { title: titleOf(subject, estimated), all: flag(values, 'rules') };
   const lines = (terminal: Terminal) => fitPage(report, view, renderOptionsFor(terminal, renderOf(values)));
   return writePage(reports, page, { exitCode: exitOf(report, acceptTight), document: report, text: lines }, context);
+}
+
+/** Several models on one machine. */
+async function runTogether(context: Context, named: readonly string[]): Promise<Outcome> {
+  const { json, values } = context;
+  const { programVersion, device } = optionsOf(values);
+  const program = togetherProgram(values, named);
+  const reports = reportsOf(
+    values,
+    json,
+    NAME,
+    named.map((path) => ({ what: 'a model', path })),
+  );
+  const { program: _, ...use } = estimateOptions(values, NAME);
+  const models: FitModel[] = [];
+  for (const name of named) models.push({ model: await readFromHub(modelOf(values, [name], NAME), context), use });
+  const report = await fitTogether(models, await readMachine(values), {
+    program,
+    ...(programVersion === undefined ? {} : { programVersion }),
+    ...(device === undefined ? {} : { device }),
+  });
+  const acceptTight = flag(values, 'accept-tight');
+  const page = () => toHtml(report);
+  if (flag(values, 'flags') && !json)
+    return writePage(reports, page, flagsTogether(report, named, acceptTight, context), context);
+  const lines = (terminal: Terminal) => fitTogetherPage(report, renderOptionsFor(terminal, renderOf(values)));
+  return writePage(reports, page, { exitCode: exitOf(report, acceptTight), document: report, text: lines }, context);
+}
+
+function togetherProgram(values: Values, named: readonly string[]): TogetherProgram {
+  const asked = ['table', 'largest', 'solve', 'bytes', 'params', 'utilization'].find((name) => isGiven(values, name));
+  if (asked !== undefined)
+    throw new UsageError(`--${asked} is a question about one model, and ${named.length} are named.`, NAME);
+  const typed = text(values, 'for');
+  const program = TOGETHER_PROGRAMS.find((name) => name === typed);
+  if (program !== undefined) return program;
+  const list = TOGETHER_PROGRAMS.join(', ');
+  throw new UsageError(
+    typed === undefined
+      ? `${named.length} models on one machine need --for with one of ${list}.`
+      : `${named.length} models on one machine are judged for ${list}: what ${typed} takes depends on what is free at its start, or grows later.`,
+    NAME,
+  );
+}
+
+/** A line for each model, in the order of the starts: the model and its flags. Ollama has one line for its server. */
+function flagsTogether(
+  report: FitTogether,
+  named: readonly string[],
+  acceptTight: boolean,
+  { stderr }: Context,
+): Outcome {
+  const each = report.models.map(({ fit, given }) => ({ name: named[given] ?? '', own: fit.programs[0] }));
+  const about = new Set(each.flatMap(({ own }) => own?.aboutFlags ?? []));
+  const lines = each.map(({ name, own }) =>
+    own?.flags == null ? null : report.program === 'ollama' ? own.flags : `${clean(name)} ${own.flags}`,
+  );
+  const isAnswered = isYes(report, acceptTight) && !lines.includes(null);
+  const why = isYes(report, acceptTight) ? ([...about][0] ?? report.summary) : report.summary;
+  for (const sentence of isAnswered ? about : [`No flags. ${why}`]) stderr.write(`umaprobe: ${clean(sentence)}\n`);
+  if (!isAnswered) return { exitCode: negativeOf(report), document: report, text: () => '' };
+  return { exitCode: EXIT.success, document: report, text: () => [...new Set(lines)].map((line) => line ?? '') };
 }
 
 function renderOf(values: Values) {
@@ -253,10 +322,10 @@ function utilizationOf(values: Values): number | undefined {
   throw new UsageError(`--utilization "${word}" is not a share above 0 and up to 1, such as 0.85.`, NAME);
 }
 
-function exitOf(report: FitReport, acceptTight: boolean): number {
+function exitOf(report: FitReport | FitTogether, acceptTight: boolean): number {
   return isYes(report, acceptTight) ? EXIT.success : negativeOf(report);
 }
 
-function negativeOf({ device }: FitReport): number {
+function negativeOf({ device }: Pick<FitReport, 'device'>): number {
   return device === null ? EXIT.noGpu : EXIT.negative;
 }

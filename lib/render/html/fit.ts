@@ -8,6 +8,7 @@ import type {
   FitRemedy,
   FitReport,
   FitTable,
+  FitTogether,
   FitVerdict,
 } from '../../types/index.ts';
 import { MODEL_PROGRAMS } from '../../types/programs.ts';
@@ -20,7 +21,10 @@ import {
   largestText,
   memoryName,
   nearestTexts,
+  nearestTogether,
+  type Pooled,
   peakParts,
+  placeOf,
   solutionText,
   VERDICTS,
 } from '../fit-parts.ts';
@@ -74,7 +78,13 @@ export function verdictText(verdict: FitVerdict): Markup {
   return html`<strong class="${verdictClass(verdict)}">${VERDICTS[verdict][0].toLowerCase()}</strong>`;
 }
 
-function keyFigures({ headroom, limit, need, shortBy, verdict }: FitReport): Figure[] {
+function keyFigures({
+  headroom,
+  limit,
+  need,
+  shortBy,
+  verdict,
+}: Pick<FitReport, 'headroom' | 'limit' | 'need' | 'shortBy' | 'verdict'>): Figure[] {
   const figure = (term: string, bytes: number | null, more: string): Figure => ({
     term,
     value: bytes === null ? 'unknown' : `${inGiB(bytes)} GiB`,
@@ -106,7 +116,7 @@ const PART_STYLES: Readonly<Record<string, string>> = {
 };
 
 /** The pool with the need in it; null: its parts are not known. */
-export function poolSection(report: FitReport): Markup | null {
+export function poolSection(report: Pooled): Markup | null {
   const { limit, need, pool } = report;
   if (pool === null) return null;
   const parts = fitParts(report);
@@ -142,7 +152,7 @@ function styleOf({ style }: FitPart): string {
   return PART_STYLES[style] ?? style;
 }
 
-function poolTable(parts: readonly FitPart[], report: FitReport, pool: FitPool): Markup {
+function poolTable(parts: readonly FitPart[], report: Pooled, pool: FitPool): Markup {
   const row = (part: FitPart, range: string): Markup =>
     html`<tr><th scope="row"><span class="${styleOf(part)}"><span class="name">${part.letter === '.' ? '' : `${part.letter} `}${part.name}</span></span></th><td>${inGiB(part.bytes)}</td><td>${inGB(part.bytes)}</td><td>${share(part.bytes, pool.total)} %</td><td>${range}</td></tr>\n`;
   return scrollTable(
@@ -283,6 +293,45 @@ export function fitLargestHtml(report: FitLargest, assets: Assets): string {
           ),
           saveButton(),
         ),
+      ],
+    },
+    assets,
+  );
+}
+
+/** Several models: the pool with each of them, and the order of their starts. */
+export function fitTogetherHtml(report: FitTogether, assets: Assets): string {
+  const { at, device, models, notes, program, simulated, summary, verdict } = report;
+  const nearest = nearestTogether(report);
+  return page(
+    report,
+    {
+      title: 'Do they fit together?',
+      heading: `${models.length} models on ${MODEL_PROGRAMS[program]}`,
+      simulated,
+      facts: [device?.name ?? null, timeText(at)],
+      sections: [
+        figures(keyFigures(report)),
+        html`<section><p class="notice ${verdictClass(verdict)}">${summary}</p></section>\n`,
+        poolSection(report),
+        remediesSection(report.remedies),
+        nearest.length === 0
+          ? null
+          : section('The nearest setting', html`<ul>${nearest.map((text) => html`<li>${text}</li>`)}</ul>`),
+        section(
+          program === 'ollama' ? 'Loaded in any order' : 'The order of their starts',
+          models.map((model, index) => {
+            const [own] = model.fit.programs;
+            const rows: (readonly [string, Content] | null)[] = [
+              ['keeps', needText(model.holds)],
+              ['beside', formatBytes(model.beside)],
+              own?.flags == null ? null : ['flags', html`<code>${own.flags}</code>`],
+              ...(own?.aboutFlags ?? []).map((text) => ['flags', text] as const),
+            ];
+            return html`<article><h3>${placeOf(model, index)} <span class="chip">${verdictText(model.fit.verdict)}</span></h3><p>${own?.decision ?? model.fit.summary}</p>${list(rows)}</article>\n`;
+          }),
+        ),
+        section('How it was compared', list(notes.map((note) => ['Note', note] as const)), saveButton()),
       ],
     },
     assets,

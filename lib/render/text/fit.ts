@@ -1,6 +1,14 @@
 /** Whether something fits: a bar of the pool, what each program decides, and the verdict next to the prompt. */
 import { clean, formatCount, inGB, inGiB } from '../../base/format.ts';
-import type { FitLargest, FitProgramReport, FitRange, FitReport, FitTable } from '../../types/index.ts';
+import type {
+  FitLargest,
+  FitProgramReport,
+  FitRange,
+  FitRemedy,
+  FitReport,
+  FitTable,
+  FitTogether,
+} from '../../types/index.ts';
 import { MODEL_PROGRAMS } from '../../types/programs.ts';
 import {
   type FitPart,
@@ -10,7 +18,10 @@ import {
   largestText,
   memoryName,
   nearestTexts,
+  nearestTogether,
+  type Pooled,
   peakParts,
+  placeOf,
   solutionText,
   VERDICTS,
 } from '../fit-parts.ts';
@@ -38,7 +49,7 @@ export function fitPage(report: FitReport, view: FitView, options: RenderOptions
   );
 }
 
-function poolLines(report: FitReport, options: RenderOptions): string[] {
+function poolLines(report: Pooled, options: RenderOptions): string[] {
   const { pool } = report;
   if (pool === null) return [];
   const parts = fitParts(report);
@@ -164,19 +175,23 @@ function detailLines(report: FitReport, options: RenderOptions): string[] {
   return lines.map((line) => options.paint('dim', line));
 }
 
+/** What to do so that it fits, below the verdict. */
+function remediesBelow(label: string, remedies: readonly FitRemedy[], options: RenderOptions): string[] {
+  const head = `${' '.repeat(label.length + 2)}${options.unicode ? '→' : '->'} `;
+  return remedies.flatMap(({ command, gains, text }) => {
+    const gain = gains === null ? '' : ` (+${amount(gains, options)})`;
+    return [
+      ...hanging(head, `${text}${gain}`, options.width),
+      ...(command === null ? [] : [`${' '.repeat(head.length)}${options.paint('strong', command)}`]),
+    ];
+  });
+}
+
 function verdictLines(report: FitReport, options: RenderOptions): string[] {
   const { remedies, solved, summary, verdict } = report;
   const [label, style] = VERDICTS[verdict];
   const { unicode, width } = options;
-  const arrow = unicode ? '→' : '->';
-  const steps = remedies.flatMap(({ command, gains, text }) => {
-    const gain = gains === null ? '' : ` (+${amount(gains, options)})`;
-    const head = `${' '.repeat(label.length + 2)}${arrow} `;
-    return [
-      ...hanging(head, `${text}${gain}`, width),
-      ...(command === null ? [] : [`${' '.repeat(head.length)}${options.paint('strong', command)}`]),
-    ];
-  });
+  const steps = remediesBelow(label, remedies, options);
   const answer =
     solved === null ? [] : [options.paint('strong', truncate(`SOLVED  ${solutionText(solved)}`, width)), ''];
   const indent = ' '.repeat(label.length + 2);
@@ -232,5 +247,55 @@ export function fitLargestPage(report: FitLargest, options: RenderOptions): stri
     [paint('strong', truncate(`LARGEST MODEL THAT FITS, in parameters  ${loadable}${judge}`, width))],
     table([{ align: 'left' }, right, ...uses.map(() => right)], body, width),
     hanging('', largestNote(report), width).map((line) => paint('dim', line)),
+  );
+}
+
+/** Several models: the pool with each of them, the order of their starts with the flags of each, and the verdict. */
+export function fitTogetherPage(report: FitTogether, options: RenderOptions): string[] {
+  const { limit, models, notes, program, remedies, simulated, summary, verdict } = report;
+  const { paint, unicode, width } = options;
+  const [label, style] = VERDICTS[verdict];
+  const isOllama = program === 'ollama';
+  const order = isOllama ? 'Loaded when they are asked for, in any order' : 'Start them in this order, one by one';
+  const nameWidth = Math.max(...models.map((model, index) => widthOf(placeOf(model, index))));
+  const rows = models.flatMap((model, index) => {
+    const [own] = model.fit.programs;
+    const [verdictName, ownStyle] = VERDICTS[model.fit.verdict];
+    const word = verdictName.toLowerCase();
+    const name = padEnd(placeOf(model, index), nameWidth);
+    const head = `${name}  ${word.padEnd(10)}  `;
+    const [first = '', ...more] = hanging(head, own?.decision ?? model.fit.summary, width);
+    const flags = own === undefined || isOllama || own.flags === null ? [] : [`    ${paint('strong', own.flags)}`];
+    const about =
+      verdict === 'no' ? [] : (own?.aboutFlags ?? []).flatMap((text) => hanging('    ', clean(text), width));
+    return [
+      `${name}  ${paint(ownStyle, word)}${first.slice(name.length + 2 + word.length)}`,
+      ...more,
+      ...flags,
+      ...about,
+    ];
+  });
+  const [environment] = models.map(({ fit }) => fit.programs[0]?.flags ?? null);
+  const details = [
+    ...(limit.bytes === null ? [] : hanging('limit  ', limit.from, width)),
+    ...notes.flatMap((note) => hanging('note   ', clean(note), width)),
+  ];
+  return sections(
+    simulated === null ? [] : [simulatedBand(simulated, options)],
+    [paint('strong', `DO THEY FIT TOGETHER? ${models.length} models · ${MODEL_PROGRAMS[program]}`)],
+    poolLines(report, options),
+    [
+      paint('heading', order),
+      ...rows,
+      ...(isOllama && environment != null ? [`    ${paint('strong', environment)}`] : []),
+    ],
+    details.map((line) => paint('dim', line)),
+    [
+      ...labelled(label, style, clean(summary), options),
+      ...remediesBelow(label, remedies, options),
+      ...nearestTogether(report).flatMap((text) =>
+        hanging(`${' '.repeat(label.length + 2)}${unicode ? '≈' : '~'} `, clean(text), width),
+      ),
+    ],
   );
 }

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { FitReport, FitTable } from '../../../lib/types/index.ts';
+import type { FitReport, FitTable, FitTogether } from '../../../lib/types/index.ts';
 import { runUmaprobe } from '../../support/cli.ts';
 import { evaluateOnMachine } from '../../support/package-on-machine.ts';
 import { QWEN3_8B } from '../../support/qwen.ts';
@@ -143,6 +143,33 @@ describe('fit', () => {
     expect(report.verdict).toBe('no');
     expect(report.notes.join()).toMatch(/In int8 it would fit \(at most \d+\.\d GiB\): --table has each precision/);
     expect(text(large, '--sim', 'gb10')).toContain(`DOES IT FIT? ${large.split('/').at(-1)} · 4,096 tokens × 1`);
+  });
+
+  it('judges several models together: their order, a line of flags for each start, and one line for a wrong question', () => {
+    const small = configFile({ ...QWEN3_8B, num_hidden_layers: 18 });
+    const large = configFile(QWEN3_8B);
+    const run = (...args: string[]) =>
+      runUmaprobe(['fit', large, small, '--sim', 'gb10', '--context', '8192', ...args]);
+    const document = parseDocument(run('--for', 'vllm', '--json').stdout) as unknown as FitTogether;
+    expect([document.verdict, document.models.map(({ given }) => given)]).toEqual(['fits', [1, 0]]);
+    const flags = run('--for', 'vllm', '--flags');
+    expect(flags.stdout.split('\n')).toEqual([
+      ...document.models.map(({ fit, given }) => `${[large, small][given]} ${fit.programs[0]?.flags}`),
+      '',
+    ]);
+    expect(run('--for', 'ollama', '--flags').stdout).toMatch(/^OLLAMA_MAX_LOADED_MODELS=2 .*\n$/);
+    const tooLong = run('--for', 'vllm', '--sequences', '64', '--flags');
+    expect([tooLong.code, tooLong.stdout]).toEqual([1, '']);
+    expect(tooLong.stderr).toMatch(/^umaprobe: No flags\. 2 models/);
+    for (const [args, why] of [
+      [[], 'need --for with one of vllm, llama.cpp, ollama'],
+      [['--for', 'sglang'], 'are judged for vllm, llama.cpp, ollama'],
+      [['--for', 'vllm', '--solve', 'context'], '--solve is a question about one model'],
+    ] as const) {
+      const { code, stderr } = run(...args);
+      expect(code).toBe(2);
+      expect(stderr).toContain(why);
+    }
   });
 
   it('shows which precisions fit', () => {

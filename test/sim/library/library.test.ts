@@ -48,6 +48,7 @@ describe('import', () => {
       'fit',
       'fitLargest',
       'fitTable',
+      'fitTogether',
       'guard',
       'hostMemorySync',
       'launch',

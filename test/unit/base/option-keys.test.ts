@@ -35,6 +35,7 @@ const REFUSED: readonly (readonly [string, unknown[], string])[] = [
   ['memory', [{ deadline: 5 }], 'memory() has no option "deadline". Did you mean deadlineMs?'],
   ['memorySync', [{ deadline: 5 }], 'memorySync() has no option "deadline". Did you mean deadlineMs?'],
   ['fitLargest', [MACHINE, { progam: 'vllm' }], 'fitLargest() has no option "progam". Did you mean program?'],
+  ['fitTogether', [[], MACHINE, { programm: 'vllm' }], 'fitTogether() has no option "programm". Did you mean program?'],
   ['watch', [{ interval: 5 }], 'watch() has no option "interval". Did you mean intervalMs?'],
   ['watch', [{ intervalMs: 5 }], 'intervalMs is 5; expected 10 to 3600000 milliseconds'],
   ['record', [{ interval: 5 }], 'record() has no option "interval". Did you mean intervalMs?'],

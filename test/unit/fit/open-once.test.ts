@@ -5,7 +5,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { estimate, estimateTable, openModel } from '../../../lib/estimate/index.ts';
-import { fit as fitInto, fitTable } from '../../../lib/fit/index.ts';
+import { fit as fitInto, fitTable, fitTogether } from '../../../lib/fit/index.ts';
 import { judge } from '../../../lib/launch/judge.ts';
 import { recognise } from '../../../lib/launch/recognise.ts';
 import type { ModelInput } from '../../../lib/types/index.ts';
@@ -34,6 +34,7 @@ const QUESTIONS: Readonly<Record<string, (model: ModelInput) => Promise<unknown>
   'fit() with solve': (model) => fitInto({ model }, machine, { solve: 'context', program: 'vllm' }),
   'fit() with solve, of every program': (model) => fitInto({ model }, machine, { solve: 'slots' }),
   'fitTable()': (model) => fitTable({ model }, machine),
+  'fitTogether()': (model) => fitTogether([{ model }, { model: { params: 7e9 } }], full, { program: 'vllm' }),
   'the judgement of launch()': (model) => {
     const { command } = recognise(['vllm', 'serve', folder, '--enable-lora'], {});
     return judge({ kind: 'model', model }, command, full);
