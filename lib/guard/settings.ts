@@ -15,6 +15,7 @@ export interface Settings {
   graceMs: number;
   /** null: what this process may do. */
   loadActions: readonly LoadAction[] | null;
+  loadBytes: number | undefined;
   ready: string | null;
   keepPriority: boolean;
   keepFreeBytes: number | undefined;

@@ -197,6 +197,7 @@ class Launch {
       const report = await guard({
         ...guardOptions(this.#settings),
         ...this.#environment(),
+        ...this.#loads(),
         command,
         onEvent: listen,
         ...(signal === undefined ? {} : { signal }),
@@ -228,6 +229,13 @@ class Launch {
     const jobs = this.#answer?.jobs ?? null;
     if (jobs === null || !jobs.isSet) return {};
     return { env: { ...(this.#settings.env ?? process.env), MAX_JOBS: String(jobs.count) } };
+  }
+
+  /** What it will hold at least. Ollama's client loads nothing itself. */
+  #loads(): Pick<GuardOptions, 'loadBytes'> {
+    const fit = this.#answer?.fit ?? null;
+    const isModel = this.#loaded?.load.kind === 'model' && this.#recognised.command.program !== 'ollama';
+    return isModel && fit !== null && fit.verdict !== 'unknown' ? { loadBytes: Math.floor(fit.serving.low) } : {};
   }
 
   #receipt(

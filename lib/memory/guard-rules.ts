@@ -102,7 +102,8 @@ const LOAD_FREE_BYTES = 8 * GiB;
 const LOAD_EVERY_MS = 1000;
 /**
  * Engines pause between weights and KV cache for some seconds, while kernels are compiled: what has not grown by a percent of
- * memory for half a minute serves. A load from a network share takes 20 minutes for 100 GB.
+ * memory for half a minute serves. A first compilation takes minutes, so where it is known what the program will hold at
+ * least, it loads until then. A load from a network share takes 20 minutes for 100 GB.
  */
 const LOAD_PLATEAU_MS = 30_000;
 export const LOAD_LIMIT_MS = 30 * 60_000;
@@ -142,7 +143,11 @@ export const RECORD_MEMINFO_MS = READ_EVERY.readAvailableNearMs;
 /** The thresholds of a machine with `total` bytes, with the caller's floor and limit in place of the defaults. */
 export function guardThresholds(
   total: number,
-  requested: { floorBytes?: number | undefined; killBelowBytes?: number | undefined } = {},
+  requested: {
+    floorBytes?: number | undefined;
+    killBelowBytes?: number | undefined;
+    loadBytes?: number | undefined;
+  } = {},
 ) {
   const usual = hostFloor(total, requested.floorBytes ?? null);
   const { critical, low } = lowMemory(total);
@@ -177,6 +182,7 @@ export function guardThresholds(
     loadEveryMs: LOAD_EVERY_MS,
     loadStepBytes: Math.ceil(total * PLATEAU_SHARE),
     loadPlateauMs: LOAD_PLATEAU_MS,
+    loadLeastBytes: requested.loadBytes ?? 0,
     loadLimitMs: LOAD_LIMIT_MS,
     ...READ_EVERY,
     lookMs: LOOK_MS,

@@ -51,6 +51,7 @@ export const PROGRAM_RULES = {
   loadEveryMs: { about: 'between two drops', least: 10 },
   loadStepBytes: { about: 'the program loads while its memory grows by so much', least: 1 },
   loadPlateauMs: { about: 'it has loaded when that has not happened for so long', least: 1 },
+  loadLeastBytes: { about: 'and not while it holds less than this' },
   loadLimitMs: { about: 'it has loaded after this time in any case', least: 1 },
   readAvailableMs: { about: 'how old MemAvailable may be', least: 1 },
   readAvailableNearMs: { about: 'the same near the floor, and beside a recorder', least: 1 },

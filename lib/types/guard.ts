@@ -62,6 +62,11 @@ export interface GuardOptions {
    */
   loadActions?: readonly LoadAction[];
   /**
+   * Host and GPU memory that the program holds at least once it has loaded, in bytes: while it holds less, it loads, however
+   * long nothing has grown. Default: not known.
+   */
+  loadBytes?: number;
+  /**
    * Regular expression (RE2) for a line of the program's output that says that it is ready, and ends its loading. The
    * output then goes through this process: the program has pipes instead of a terminal there.
    */
@@ -172,8 +177,8 @@ export type GuardEvent =
     }
   | { type: 'output'; at: string; stream: 'stdout' | 'stderr'; line: string }
   /**
-   * End of the load phase. `ready`: the line of the option. `plateau`: its memory grew, and has not by a percent of MemTotal for
-   * 30 s. `limit`: 30 minutes.
+   * End of the load phase. `ready`: the line of the option. `plateau`: its memory grew, to `loadBytes` at least, and has not by
+   * a percent of MemTotal for 30 s. `limit`: 30 minutes.
    */
   | { type: 'loaded'; at: string; because: 'ready' | 'plateau' | 'limit' }
   /** About every 100 ms. */

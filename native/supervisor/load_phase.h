@@ -1,5 +1,7 @@
 // Whether the program loads. It does while its memory grows, and has loaded once that has not grown
-// for a while. Only then is the page cache of the whole machine dropped for it.
+// for a while; not before it holds what it is known to hold at least: compilers of kernels run for
+// minutes between the weights and the cache. Only then is the page cache of the whole machine
+// dropped for it.
 #pragma once
 
 #include "guard/protocol.h"
@@ -36,7 +38,11 @@ class LoadPhase {
   }
 
  private:
-  bool over_at_plateau() const { return now_ - grew_at_ >= rules_.load_plateau; }
+  bool over_at_plateau() const {
+    // A step that is smaller is not in highest_.
+    const bool enough = highest_ + rules_.load_step >= rules_.load_least;
+    return enough && now_ - grew_at_ >= rules_.load_plateau;
+  }
 
   const ProgramRules& rules_;
   double began_ = kUnknown, now_ = kUnknown;

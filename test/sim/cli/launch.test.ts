@@ -19,6 +19,8 @@ const GROW = [process.execPath, CLI, 'sim', 'grow'];
 const CONFIG = join(folder, 'config.json');
 writeFileSync(CONFIG, JSON.stringify(QWEN3_8B));
 
+const FITTING = ['--max-model-len', '32768', '--gpu-memory-utilization', '0.4'];
+
 function launch(...words: string[]) {
   return runUmaprobe(['launch', '--folder', join(folder, 'record'), ...words]);
 }
@@ -195,6 +197,28 @@ describe('a launch', () => {
     const missing = launch('-q', '--sim', 'gb10', '--no-record', '--', 'no-such-program');
     expect(missing.code).toBe(127);
     expect(missing.stderr).toContain('no-such-program could not be started: there is no such program');
+  });
+
+  it('tells a server how many compilers its start has room for, and the guard what it will hold at least', () => {
+    const bin = temporaryFolder('launch-vllm');
+    writeFileSync(join(bin, 'vllm'), '#!/bin/sh\necho "$MAX_JOBS"\ntr "\\0" " " < /proc/$PPID/cmdline\n', {
+      mode: 0o755,
+    });
+    const run = (...jobs: string[]) =>
+      runUmaprobe(
+        ['launch', '--sim', 'gb10', '--no-record', '--', ...['env', ...jobs], 'vllm', 'serve', CONFIG, ...FITTING],
+        { env: { PATH: `${bin}:${process.env.PATH}` } },
+      );
+    const { code, stderr, stdout } = run();
+    expect(code).toBe(0);
+    const [jobs = '', guard = ''] = stdout.split('\n');
+    expect(Number(jobs)).toBeGreaterThan(1);
+    expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`MAX_JOBS=${jobs} lets its first start run ${jobs} compilers`);
+    // Weights and cache: 15.3 + 4.5 GiB.
+    const least = Number(/--loadLeastBytes=(\d+) /.exec(guard)?.[1]) / GiB;
+    expect(least).toBeGreaterThan(19);
+    expect(least).toBeLessThan(24);
+    expect(run('MAX_JOBS=2').stdout).toMatch(/^2\n/);
   });
 
   it('says what it does not understand, and goes on under the guard alone', () => {

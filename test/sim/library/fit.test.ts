@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { FitReport, FitTable, FitTogether } from '../../../lib/types/index.ts';
 import { runUmaprobe } from '../../support/cli.ts';
+import { GEMMA_4_26B } from '../../support/gemma.ts';
 import { evaluateOnMachine } from '../../support/package-on-machine.ts';
 import { QWEN3_8B } from '../../support/qwen.ts';
 import { ROOT } from '../../support/root.ts';
@@ -170,6 +171,14 @@ describe('fit', () => {
       expect(code).toBe(2);
       expect(stderr).toContain(why);
     }
+  });
+
+  it('does not say that the configuration of vLLM #46307, which froze a Spark in its start, fits', () => {
+    const { report, status } = ask('gb10', configFile(GEMMA_4_26B), '--for', 'vllm', '--utilization', '0.7');
+    expect([report.verdict, status]).toEqual(['tight', 1]);
+    expect(report.need.high).toBeGreaterThan(report.limit.bytes ?? 0);
+    const flags = runUmaprobe(['fit', configFile(GEMMA_4_26B), '--for', 'vllm', '--flags', '--sim', 'gb10']);
+    expect([flags.code, flags.stdout]).toEqual([1, '']);
   });
 
   it('shows which precisions fit', () => {

@@ -90,6 +90,9 @@ describe('a guarded command', () => {
     const node = [process.execPath, '-e', grow];
     expect(await because({ loadPlateauMs: 400 }, node)).toEqual(['plateau']);
     expect(await because({ loadPlateauMs: 60_000 }, node)).toEqual([]);
+    // Between weights and cache, while kernels are compiled, it holds less than it will.
+    expect(await because({ loadPlateauMs: 400, loadLeastBytes: 2048 * MiB }, node)).toEqual([]);
+    expect(await because({ loadPlateauMs: 400, loadLeastBytes: 96 * MiB }, node)).toEqual(['plateau']);
     // What does not grow does not load.
     expect(await because({ loadPlateauMs: 100 }, ['sleep', '0.5'])).toEqual([]);
     expect(await because({ loadLimitMs: 200 }, ['sleep', '0.5'])).toEqual(['limit']);

@@ -19,6 +19,7 @@ const SETTINGS: Settings = {
   intervalMs: 10,
   graceMs: 5000,
   loadActions: null,
+  loadBytes: undefined,
   ready: null,
   keepPriority: false,
   keepFreeBytes: undefined,
