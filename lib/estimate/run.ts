@@ -45,8 +45,6 @@ function parametersOnly(model: ModelFacts, given: Use): EstimateReport {
     loading: { terms: [], peak: total },
     kvBytesPerToken: cache.bytesPerToken,
     unread: [],
-    notes: [
-      `Cache and buffers are those of a typical dense model of this size (${architecture.layers} layers, 8 heads of keys and values), with a wide range; the model or its config.json says more.`,
-    ],
+    notes: [`Cache and buffers: rough (${architecture.layers} layers, 8 KV heads); config.json says more.`],
   };
 }

@@ -53,6 +53,13 @@ function extraText({ bytes, high, name, option }: LaunchExtra): string {
   return `${option} ${name}: ${formatBytes(bytes)}${high > bytes ? `, at most ${formatBytes(high)}` : ''}`;
 }
 
+/** The peak, and how near the host came to its floor. */
+export function tookText({ expected, floor, gpus, headroom, took }: LaunchReceipt): string {
+  const isOwn = gpus.length > 0 || (expected?.host ?? null) !== null;
+  const stayed = headroom >= 0 ? `${formatBytes(headroom)} stayed above` : `it went ${formatBytes(-headroom)} below`;
+  return `It took at most ${formatBoth(took.peak)}${isOwn ? ' of the host' : ''}, and ${stayed} the floor of ${formatBytes(floor.bytes)}.`;
+}
+
 /** What the launch took and gave back, and why its recording is missing or not whole. */
 export function receiptRows(
   { after, before, expected, flags, floor, gpuProblem, gpus, headroom, own, took }: LaunchReceipt,

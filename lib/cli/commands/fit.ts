@@ -53,7 +53,7 @@ export const fitCommand: Command = {
     table: { type: 'boolean', summary: 'Which precisions fit: of the model, or of 7, 13 and 70 billion parameters' },
     largest: { type: 'boolean', summary: 'The largest model that fits, for each precision and use' },
     flags: { type: 'boolean', summary: 'With --for: print the flags and nothing else, if it fits' },
-    rules: { type: 'boolean', summary: 'The rule and the reading of each program' },
+    rules: { type: 'boolean', summary: 'The rule and the reading of each program, and what the limit is' },
     'accept-tight': { type: 'boolean', summary: 'Exit with 0 where the expected size fits now' },
     'program-version': {
       type: 'string',
@@ -288,13 +288,13 @@ async function readMachine(values: Values): Promise<Snapshot> {
 }
 
 function titleOf(subject: Subject<ModelInput>, estimated: EstimateReport | null): string {
-  if (estimated === null) return `DOES IT FIT? ${'bytes' in subject ? formatBoth(subject.bytes) : ''}`;
+  if (estimated === null) return 'bytes' in subject ? formatBoth(subject.bytes) : '';
   const { model, use } = estimated;
   const purpose = use.use === 'inference' ? '' : ` · ${use.use}`;
   const count = use.batch === null ? use.sequences : use.batch;
   const context =
     model.architecture === null ? purpose : ` · ${formatCount(use.context)} tokens × ${formatCount(count)}${purpose}`;
-  return `DOES IT FIT? ${model.name}${context}`;
+  return `${model.name}${context}`;
 }
 
 function optionsOf(values: Values): FitOptions {

@@ -28,11 +28,11 @@ export const launchCommand: Command = {
   usage: '[options] -- <program> [arguments…]',
   description:
     'Reads from the command line of vLLM, SGLang, llama.cpp or Ollama what it is going to load, asks fit, makes room, runs the program ' +
-    'under the guard, records the memory meanwhile, and ends with a receipt: what was free, what the load took, what stayed for the ' +
-    'host, what came back, and the flags that would have been safe. What it does not understand it says, and never takes for a yes: ' +
+    'under the guard, and records the memory meanwhile. At the end it says what was free, what the load took, what stayed for the ' +
+    'host, what came back, and the flags that would have been safe. What it does not understand it names, and never takes for a yes: ' +
     'the guard alone then protects the machine.\n' +
     'Exit code: 1 if it does not fit, 5 if the machine refuses any load now, and nothing was started; otherwise as of guard: that of the program, 6 if the guard stopped it, ' +
-    '126 and 127 if it could not be started. Plan and receipt go to stderr. --json prints its document on stdout, and the output of ' +
+    '126 and 127 if it could not be started. The plan and the account at the end go to stderr. --json prints its document on stdout, and the output of ' +
     'the program goes to stderr.',
   options: {
     'dry-run': { type: 'boolean', summary: 'Show the plan; start and change nothing' },
@@ -62,12 +62,12 @@ export const launchCommand: Command = {
     html: {
       type: 'string',
       placeholder: '<file>',
-      summary: 'Write receipt, plan and timeline as one HTML file that works offline',
+      summary: 'Write plan, timeline and what it took as one HTML file that works offline',
     },
     quiet: {
       type: 'boolean',
       short: 'q',
-      summary: 'No plan and no receipt: only why it was not started or was stopped',
+      summary: 'Only why it was not started or was stopped',
     },
   },
   examples: [
@@ -79,7 +79,7 @@ export const launchCommand: Command = {
     { command: 'umaprobe launch --dry-run -- llama-server -m model.gguf -c 65536', means: 'the plan only' },
     {
       command: 'umaprobe launch --bytes 80GiB -- python3 train.py',
-      means: 'a program that is not known, a size that is',
+      means: 'any other program, with its size',
     },
   ],
   readsMachine: true,

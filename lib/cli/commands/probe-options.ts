@@ -51,6 +51,13 @@ export const PAGE: OptionSpec = {
   section: 'Reports',
 };
 
+/** Of a command whose page has more than fits a window. */
+export const FULL: OptionSpec = {
+  type: 'boolean',
+  summary: 'Show every step and the pictures, too',
+  section: 'Reports',
+};
+
 export const OUTPUT_OPTIONS: OptionTable = inSection('Reports', {
   csv: { type: 'string', placeholder: '<file|->', summary: 'Write one row per step as CSV; - for stdout' },
   html: PAGE,

@@ -21,7 +21,7 @@ import { count, duration, durationRange, flag, sizeOf, text, texts } from '../co
 import { openProgress, type Progress } from '../core/progress.ts';
 import { UsageError } from '../core/usage.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
-import { inSection, journalOption, PAGE } from './probe-options.ts';
+import { FULL, inSection, journalOption, PAGE } from './probe-options.ts';
 import { FOLDER, NO_RECORD } from './record.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
@@ -81,6 +81,7 @@ export const profileCommand: Command = {
       summary: `Longest time of a trial: ${durationRange(LIMITS.timeoutMs)} (default: no limit)`,
     },
     output: { type: 'boolean', summary: "Show the program's output on stderr" },
+    full: { ...FULL, summary: 'Show the picture of the peaks, too' },
     csv: { type: 'string', placeholder: '<file|->', summary: 'Write one row per trial as CSV', section: 'Reports' },
     markdown: {
       type: 'string',
@@ -143,7 +144,7 @@ export const profileCommand: Command = {
     const options = optionsOf(values, rest);
     const { report, signalCode } = await runProfile(options, context);
     const forms = {
-      page: (render: RenderOptions) => profilePage(report, render),
+      page: (render: RenderOptions) => profilePage(report, render, { full: flag(values, 'full') }),
       csv: () => toCsv(report),
       html: () => toHtml(report),
       markdown: async () => (await import('../../render/profile-markdown.ts')).profileMarkdown(report),

@@ -9,7 +9,7 @@ import type { StressOptions } from '../../types/index.ts';
 import type { Command, Values } from '../core/command.ts';
 import { duration, flag, size, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
-import { KIND_OPTION, kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
+import { FULL, KIND_OPTION, kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
 import { runProbe, stressExit } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
@@ -43,6 +43,7 @@ export const stressCommand: Command = {
     verify: { type: 'boolean', summary: 'Have the GPU read every byte back and compare' },
     hold: { type: 'string', placeholder: '<time>', summary: 'Hold the maximum for this time, up to 24h' },
     resume: { type: 'boolean', summary: 'Start below the step at which an earlier run was lost' },
+    full: FULL,
     ...OUTPUT_OPTIONS,
     ...SAFETY_OPTIONS,
   },
@@ -77,7 +78,7 @@ export const stressCommand: Command = {
       }),
     );
     const forms = {
-      page: (options: RenderOptions) => stressPage(report, options),
+      page: (options: RenderOptions) => stressPage(report, options, { full: flag(values, 'full') }),
       csv: () => toCsv(report),
       html: () => toHtml(report),
     };

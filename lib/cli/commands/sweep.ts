@@ -11,7 +11,7 @@ import type { SweepOptions } from '../../types/index.ts';
 import type { Command, Context, Outcome, Values } from '../core/command.ts';
 import { choice, count, elements, flag, isGiven, list, shapes, size, sizes, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
-import { kinds, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
+import { FULL, kinds, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
 import { runProbe, sweepExit } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
@@ -21,7 +21,7 @@ export const sweepCommand: Command = {
   name: NAME,
   usage: '[options]',
   description:
-    'In a child process, allocates each size, has the GPU write every byte twice, and frees it. Shows the times, the bandwidth, and by how much each counter moved. ' +
+    'In a child process, allocates each size, has the GPU write every byte twice, and frees it. Shows the times and the bandwidth; with --full by how much each counter moved. ' +
     'A step that would take the host below its floor is refused, with the reason.\n' +
     'Sizes are a list, a range, tensors or a preset (default: quick). Ctrl-C stops the sweep and prints the results so far.',
   options: {
@@ -74,6 +74,7 @@ export const sweepCommand: Command = {
       type: 'boolean',
       summary: "Let managed memory exceed the device's memory (not on unified machines)",
     },
+    full: { ...FULL, summary: 'Show the counters that moved and the pictures, too' },
     ...OUTPUT_OPTIONS,
     ...SAFETY_OPTIONS,
   },
@@ -109,7 +110,7 @@ async function run(context: Context): Promise<Outcome> {
     }),
   );
   const forms = {
-    page: (options: RenderOptions) => sweepPage(report, options),
+    page: (options: RenderOptions) => sweepPage(report, options, { full: flag(values, 'full') }),
     csv: () => toCsv(report),
     html: () => toHtml(report),
   };

@@ -29,7 +29,7 @@ export function launchHtml(report: LaunchReport, session: RecordedSession | null
         ...recordSections(report, session),
         receipt === null
           ? null
-          : section('Receipt', rows(receiptRows(receipt, report.record)), flagsLine(receipt.flags)),
+          : section('What it took', rows(receiptRows(receipt, report.record)), flagsLine(receipt.flags)),
         plateausSection(report),
         actionsSection(report),
         section('Plan', rows(planRows(plan)), stepsTable(report), flagsLine(plan.flags)),

@@ -1,5 +1,5 @@
-/** Whether something fits: a bar of the pool, what each program decides, and the verdict next to the prompt. */
-import { clean, formatCount, inGB, inGiB } from '../../base/format.ts';
+/** Whether something fits: the verdict, a bar of the pool, and what each program decides. */
+import { clean, formatBoth, inGiB } from '../../base/format.ts';
 import type {
   FitLargest,
   FitProgramReport,
@@ -27,7 +27,7 @@ import {
 } from '../fit-parts.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { type Column, hanging, padEnd, table, truncate, widthOf } from '../text-layout.ts';
-import { labelled, sections, simulatedBand } from './frame.ts';
+import { flow, labelled, sections, simulatedBand } from './frame.ts';
 import { cells } from './snapshot-memory.ts';
 
 export interface FitView {
@@ -40,18 +40,15 @@ export interface FitView {
 export function fitPage(report: FitReport, view: FitView, options: RenderOptions): string[] {
   const { simulated } = report;
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options)],
-    [options.paint('strong', truncate(clean(view.title), options.width))],
-    poolLines(report, options),
-    programLines(report, view, options),
-    detailLines(report, options),
-    verdictLines(report, options),
+    [...(simulated === null ? [] : [simulatedBand(simulated, options)]), ...verdictLines(report, options)],
+    poolLines(report, clean(view.title), options),
+    [...programLines(report, view, options), ...detailLines(report, view, options)],
   );
 }
 
-function poolLines(report: Pooled, options: RenderOptions): string[] {
+function poolLines(report: Pooled, title: string, options: RenderOptions): string[] {
   const { pool } = report;
-  if (pool === null) return [];
+  if (pool === null) return [options.paint('strong', truncate(title, options.width))];
   const parts = fitParts(report);
   const width = options.width - 2;
   const counts = cells(
@@ -61,11 +58,30 @@ function poolLines(report: Pooled, options: RenderOptions): string[] {
   const bar = parts.map((part, index) => cellsOf(part, counts[index] ?? 0, options)).join('');
   const whole = parts.reduce((sum, { bytes }) => sum + bytes, 0);
   const limit = Math.round(((pool.used + pool.loadable) / whole) * width);
-  const rows = parts
-    .filter(({ bytes }) => bytes > 0)
-    .map((part) => rowOf(options.paint.fill(part.style, letterOf(part, options)), part.name, part.bytes, options));
-  const total = rowOf(' ', memoryName(report), pool.total, options).map((cell) => options.paint('strong', cell));
-  return [`[${bar}]`, marker(limit, width, options), ...table(columns(options), [...rows, total], options.width)];
+  const total = `${memoryName(report)} ${options.exact ? amount(pool.total, options) : formatBoth(pool.total)}`;
+  return [
+    ...flow([title, total], options).map((line) => options.paint('strong', truncate(line, options.width))),
+    `[${bar}]`,
+    marker(limit, width, options),
+    ...legend(
+      parts.filter(({ bytes }) => bytes > 0),
+      options,
+    ),
+  ];
+}
+
+/** What the letters of the bar are: two in a line where the window is wide enough. */
+function legend(parts: readonly FitPart[], options: RenderOptions): string[] {
+  const rows = parts.map((part) => [
+    options.paint.fill(part.style, letterOf(part, options)),
+    part.name,
+    options.exact ? amount(part.bytes, options) : `${inGiB(part.bytes)} GiB`,
+  ]);
+  const columns: Column[] = [{ align: 'left' }, { align: 'left' }, { align: 'right' }];
+  const half = Math.ceil(rows.length / 2);
+  const pairs = rows.slice(0, half).map((row, index) => [...row, ...(rows[half + index] ?? ['', '', ''])]);
+  const wide = table([...columns, ...columns], pairs, Number.POSITIVE_INFINITY);
+  return wide.every((line) => widthOf(line) <= options.width) ? wide : table(columns, rows, options.width);
 }
 
 function cellsOf(part: FitPart, count: number, options: RenderOptions): string {
@@ -91,34 +107,24 @@ function marker(cell: number, width: number, { paint, unicode }: RenderOptions):
   return paint('dim', text);
 }
 
-function columns({ exact }: RenderOptions): Column[] {
-  const right: Column = { align: 'right' };
-  return [{ align: 'left' }, { align: 'left' }, ...(exact ? [right] : [right, right])];
-}
-
-function rowOf(letter: string, name: string, bytes: number, { exact }: RenderOptions): string[] {
-  const numbers = exact ? [`${formatCount(bytes)} B`] : [`${inGiB(bytes)} GiB`, `${inGB(bytes)} GB`];
-  return [letter, name, ...numbers];
-}
-
-/** One line per program: its verdict, what it reads as free, what it will do. */
+/** One line per program: its verdict, and in short what it will do; of one program, or with --rules, all of it. */
 function programLines({ programs }: FitReport, { all }: FitView, options: RenderOptions): string[] {
   if (programs.length === 0) return [];
   const { paint, width } = options;
   const nameWidth = Math.max(...programs.map(({ program }) => MODEL_PROGRAMS[program].length));
-  const heading = programs.length === 1 ? [] : [paint('heading', 'What each program will do')];
-  return [
-    ...heading,
-    ...programs.flatMap((program) => {
-      const [label, style] = VERDICTS[program.verdict];
-      const head = `${MODEL_PROGRAMS[program.program].padEnd(nameWidth)}  ${label.toLowerCase().padEnd(10)}  `;
-      const [first = '', ...more] = hanging(head, program.decision, width);
-      const painted = head.replace(label.toLowerCase(), paint(style, label.toLowerCase()));
-      const alone = programs.length === 1 || all;
-      const details = alone ? programDetails(program, ' '.repeat(4), options) : stepsOf(program, head.length, options);
-      return [painted + first.slice(head.length), ...more, ...details];
-    }),
-  ];
+  const labelWidth = Math.max(...programs.map(({ verdict }) => VERDICTS[verdict][0].length));
+  const isShort = programs.length > 1 && !all;
+  return programs.flatMap((program) => {
+    const [label, style] = VERDICTS[program.verdict];
+    const head = `${MODEL_PROGRAMS[program.program].padEnd(nameWidth)}  ${label.toLowerCase().padEnd(labelWidth)}  `;
+    const decision = isShort ? program.decision.replace(/(?:: |, ).*$/, '') : program.decision;
+    const [first = '', ...more] = hanging(head, decision, width);
+    const painted = head.replace(label.toLowerCase(), paint(style, label.toLowerCase()));
+    const details = isShort
+      ? stepsOf(program, head.length, options)
+      : programDetails(program, all, ' '.repeat(4), options);
+    return [painted + first.slice(head.length), ...more, ...details];
+  });
 }
 
 /** What would change a decision, in short: `--for` has the commands. */
@@ -129,20 +135,21 @@ function stepsOf({ remedies, verdict }: FitProgramReport, indent: number, { unic
   return hanging(`${' '.repeat(indent)}${arrow} `, texts.join(', '), width);
 }
 
-function programDetails(program: FitProgramReport, indent: string, options: RenderOptions): string[] {
+function programDetails(program: FitProgramReport, all: boolean, indent: string, options: RenderOptions): string[] {
   const { aboutFlags, flags, from, message, notes, reads, verdict, versions } = program;
   const rows: [string, string | null][] = [
-    ['reads', reads === null ? null : `${amount(reads, options)}: ${from}`],
+    ['reads', reads === null || !all ? null : `${amount(reads, options)}: ${from}`],
     ['prints', message],
-    ['rule', program.inequality === null ? null : `${program.inequality.rule} (${versions})`],
+    ['rule', program.inequality === null || !all ? null : `${program.inequality.rule} (${versions})`],
     ...notes.map((note): [string, string] => ['note', note]),
     ...(verdict === 'no' ? [] : aboutFlags.map((text): [string, string] => ['flags', text])),
   ];
   const lines = rows.flatMap(([label, text]) =>
     text === null ? [] : hanging(`${indent}${label.padEnd(7)}`, clean(text), options.width),
   );
-  // Flags are pasted: they are not broken.
-  return flags === null ? lines : [...lines, `${indent}${'flags'.padEnd(7)}${options.paint('strong', flags)}`];
+  // Flags are pasted: they are not broken. Those that fit stand in the answer.
+  if (flags === null || verdict === 'fits') return lines;
+  return [...lines, `${indent}${'flags'.padEnd(7)}${options.paint('strong', flags)}`];
 }
 
 /** "61.2 GiB, at most 124.8 GiB". */
@@ -150,8 +157,8 @@ function most({ bytes, high }: FitRange, options: RenderOptions): string {
   return high > bytes ? `${amount(bytes, options)}, at most ${amount(high, options)}` : amount(bytes, options);
 }
 
-/** The comparison with both sides, and where the limit comes from. */
-function detailLines(report: FitReport, options: RenderOptions): string[] {
+/** What is to be known of the numbers; with --rules the comparison, and where the limit comes from. */
+function detailLines(report: FitReport, { all }: FitView, options: RenderOptions): string[] {
   const { inequality, limit, notes } = report;
   const { unicode, width } = options;
   const lines: string[] = [];
@@ -159,19 +166,19 @@ function detailLines(report: FitReport, options: RenderOptions): string[] {
   if (parts !== null)
     lines.push(
       ...hanging(
-        'need      ',
+        'need  ',
         `${parts.peak} ${most(report.need, options)}; ${parts.stays} ${most(report.serving, options)}`,
         width,
       ),
     );
-  if (inequality !== null) {
+  if (all && inequality !== null) {
     const { left, relation, right } = inequality;
     const sign = relation === '<=' && unicode ? '≤' : relation;
     const text = `${left.name} ${amount(left.bytes, options)} ${sign} ${right.name} ${amount(right.bytes, options)}`;
     lines.push(...hanging('compared  ', clean(text), width));
   }
-  if (limit.bytes !== null) lines.push(...hanging('limit     ', limit.from, width));
-  for (const note of notes) lines.push(...hanging('note      ', note, width));
+  if (all && limit.bytes !== null) lines.push(...hanging('limit     ', limit.from, width));
+  for (const note of notes) lines.push(...hanging('note  ', note, width));
   return lines.map((line) => options.paint('dim', line));
 }
 
@@ -187,19 +194,27 @@ function remediesBelow(label: string, remedies: readonly FitRemedy[], options: R
   });
 }
 
+/** The answer: the largest setting if it was asked for, the verdict, flags to paste, steps, and settings that fit. */
 function verdictLines(report: FitReport, options: RenderOptions): string[] {
-  const { remedies, solved, summary, verdict } = report;
+  const { programs, remedies, solved, summary, verdict } = report;
   const [label, style] = VERDICTS[verdict];
   const { unicode, width } = options;
   const steps = remediesBelow(label, remedies, options);
-  const answer =
-    solved === null ? [] : [options.paint('strong', truncate(`SOLVED  ${solutionText(solved)}`, width)), ''];
+  const answer = solved === null ? [] : [options.paint('strong', truncate(`SOLVED  ${solutionText(solved)}`, width))];
   const indent = ' '.repeat(label.length + 2);
   const nearest = nearestTexts(report).flatMap(({ flags, text }) => [
     ...hanging(`${indent}${unicode ? '≈' : '~'} `, text, width),
     ...(flags === null ? [] : [`${indent}  ${options.paint('strong', flags)}`]),
   ]);
-  return [...answer, ...labelled(label, style, summary, options), ...steps, ...nearest];
+  const [program, ...others] = programs;
+  const flags = others.length === 0 && program?.verdict === 'fits' ? program.flags : null;
+  return [
+    ...answer,
+    ...labelled(label, style, summary, options),
+    ...(flags === null ? [] : [`${indent}${options.paint('strong', flags)}`]),
+    ...steps,
+    ...nearest,
+  ];
 }
 
 /** Sizes by precision: the weights, and whether they fit with what else was given. */
@@ -250,9 +265,9 @@ export function fitLargestPage(report: FitLargest, options: RenderOptions): stri
   );
 }
 
-/** Several models: the pool with each of them, the order of their starts with the flags of each, and the verdict. */
+/** Several models: the verdict, the pool with each of them, and the order of their starts with the flags of each. */
 export function fitTogetherPage(report: FitTogether, options: RenderOptions): string[] {
-  const { limit, models, notes, program, remedies, simulated, summary, verdict } = report;
+  const { models, notes, program, remedies, simulated, summary, verdict } = report;
   const { paint, unicode, width } = options;
   const [label, style] = VERDICTS[verdict];
   const isOllama = program === 'ollama';
@@ -276,26 +291,21 @@ export function fitTogetherPage(report: FitTogether, options: RenderOptions): st
     ];
   });
   const [environment] = models.map(({ fit }) => fit.programs[0]?.flags ?? null);
-  const details = [
-    ...(limit.bytes === null ? [] : hanging('limit  ', limit.from, width)),
-    ...notes.flatMap((note) => hanging('note   ', clean(note), width)),
-  ];
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options)],
-    [paint('strong', `DO THEY FIT TOGETHER? ${models.length} models · ${MODEL_PROGRAMS[program]}`)],
-    poolLines(report, options),
     [
-      paint('heading', order),
-      ...rows,
-      ...(isOllama && environment != null ? [`    ${paint('strong', environment)}`] : []),
-    ],
-    details.map((line) => paint('dim', line)),
-    [
+      ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
       ...labelled(label, style, clean(summary), options),
       ...remediesBelow(label, remedies, options),
       ...nearestTogether(report).flatMap((text) =>
         hanging(`${' '.repeat(label.length + 2)}${unicode ? '≈' : '~'} `, clean(text), width),
       ),
+    ],
+    poolLines(report, `${models.length} models · ${MODEL_PROGRAMS[program]}`, options),
+    [
+      paint('heading', order),
+      ...rows,
+      ...(isOllama && environment != null ? [`    ${paint('strong', environment)}`] : []),
+      ...notes.flatMap((note) => hanging('note  ', clean(note), width)).map((line) => paint('dim', line)),
     ],
   );
 }

@@ -1,9 +1,10 @@
-/** A launch: the plan before, the receipt after. */
+/** A launch: the plan before, what it took after. */
 import { clean } from '../../base/format.ts';
 import type { LaunchPlan, LaunchReceipt, LaunchReport, LaunchStep } from '../../types/index.ts';
 import { VERDICTS } from '../fit-parts.ts';
-import { type LaunchRow, planRows, receiptRows } from '../launch-facts.ts';
+import { type LaunchRow, planRows, receiptRows, tookText } from '../launch-facts.ts';
 import type { RenderOptions } from '../options.ts';
+import type { Style } from '../paint.ts';
 import { hanging, truncate } from '../text-layout.ts';
 import { labelled, sections, simulatedBand } from './frame.ts';
 
@@ -11,11 +12,16 @@ import { labelled, sections, simulatedBand } from './frame.ts';
 export function launchPlanLines(plan: LaunchPlan, options: RenderOptions): string[] {
   const { simulated } = plan;
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options)],
-    [options.paint('strong', truncate(clean(`LAUNCH  ${plan.command.join(' ')}`), options.width))],
-    rows(planRows(plan), options.width),
+    [
+      ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
+      ...labelled(...VERDICTS[plan.verdict], clean(plan.summary), options),
+      ...flagLines(plan, options),
+    ],
+    [
+      options.paint('strong', truncate(clean(plan.command.join(' ')), options.width)),
+      ...rows(planRows(plan), options.width),
+    ],
     launchStepLines(plan.steps, options),
-    [...labelled(...VERDICTS[plan.verdict], clean(plan.summary), options), ...flagLines(plan.flags, options)],
   );
 }
 
@@ -34,26 +40,36 @@ export function launchStepLines(steps: readonly LaunchStep[], { paint, width }: 
 }
 
 /** Flags are pasted: they are not broken. */
-function flagLines(flags: LaunchPlan['flags'], { paint, unicode, width }: RenderOptions): string[] {
+function flagLines({ flags, verdict }: LaunchPlan, { paint, unicode, width }: RenderOptions): string[] {
   if (flags === null) return [];
-  const arrow = unicode ? '→' : '->';
+  const indent = ' '.repeat(VERDICTS[verdict][0].length + 2);
   return [
-    ...(flags.safe === null ? [] : [`  ${arrow} ${paint('strong', flags.safe)}`]),
-    ...hanging('    ', flags.from, width),
+    ...hanging(`${indent}${unicode ? '→' : '->'} `, flags.from, width),
+    ...(flags.safe === null ? [] : [`${indent}  ${paint('strong', flags.safe)}`]),
   ];
 }
 
+const ENDS: Readonly<Record<LaunchReport['outcome'], readonly [label: string, style: Style]>> = {
+  planned: ['PLANNED', 'notice'],
+  refused: ['NOT STARTED', 'danger'],
+  exited: ['ENDED', 'notice'],
+  stopped: ['STOPPED', 'danger'],
+  aborted: ['ABORTED', 'warning'],
+};
+
 /** What the launch took and gave back. */
 export function launchReceiptLines(
-  { record, simulated }: Pick<LaunchReport, 'record' | 'simulated'>,
+  { outcome, record, simulated, summary }: Pick<LaunchReport, 'outcome' | 'record' | 'simulated' | 'summary'>,
   receipt: LaunchReceipt,
   options: RenderOptions,
 ): string[] {
   const { flags } = receipt;
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options)],
-    [options.paint('heading', 'Receipt')],
+    [
+      ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
+      ...labelled(...ENDS[outcome], clean(`${summary} ${tookText(receipt)}`), options),
+      ...(flags?.safe == null ? [] : [`  ${options.paint('strong', flags.safe)}`]),
+    ],
     rows(receiptRows(receipt, record), options.width),
-    flags?.safe == null ? [] : [`${options.unicode ? '→' : '->'} ${options.paint('strong', flags.safe)}`],
   );
 }

@@ -1,4 +1,4 @@
-/** The page of a layout: its parts, what the machine lost while all of them were held, and what came back. */
+/** The page of a layout: whether it fits, its parts, what the machine lost while all of them were held, and what came back. */
 import { capitalized, clean, formatBoth, inGB, inGiB } from '../../base/format.ts';
 import type { LayoutPart, LayoutReport } from '../../types/index.ts';
 import { kindStyle } from '../kinds.ts';
@@ -6,16 +6,15 @@ import { moved, ms, sentence, sizeText } from '../numbers.ts';
 import { meter, type RenderOptions } from '../options.ts';
 import { type Column, hanging, table } from '../text-layout.ts';
 import { sections } from './frame.ts';
-import { outcomeLines, probeHeader, settledLines, unfinishedLines } from './probe-header.ts';
+import { firstLines, outcomeLines, probeHeader, settledLines } from './probe-header.ts';
 
 export function layoutPage(report: LayoutReport, options: RenderOptions): string[] {
   return sections(
+    firstLines(report, answerLines(report, options), options),
     probeHeader(report, options),
-    unfinishedLines(report, options),
     partsTable(report, options),
     sumsTable(report, options),
     settledLines(report.settled, options),
-    conclusion(report, options),
   );
 }
 
@@ -65,7 +64,7 @@ function sumsTable(report: LayoutReport, options: RenderOptions): string[] {
   return table([{ align: 'left' }, { align: 'right' }, { align: 'left', flexible: true }], rows, options.cut);
 }
 
-function conclusion(report: LayoutReport, options: RenderOptions): string[] {
+function answerLines(report: LayoutReport, options: RenderOptions): string[] {
   const heldParts = report.parts.filter(({ state }) => state === 'ok').length;
   const held = `${heldParts} of ${report.parts.length} parts were held at once, ${formatBoth(report.allocatedBytes)}.`;
   const reason = report.reason === null ? '' : `${sentence(report.reason)} `;

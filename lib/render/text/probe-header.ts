@@ -9,14 +9,21 @@ import { hanging, joinThatFits, table } from '../text-layout.ts';
 import { flow, labelled, nextLines, simulatedBand } from './frame.ts';
 import { MODEL_LABELS } from './snapshot-header.ts';
 
+/** The first lines of a page: that the machine is simulated, the answer, and an earlier run that did not end well. */
+export function firstLines(report: ProbeHeader, answer: readonly string[], options: RenderOptions): string[] {
+  const { simulated, timeScale } = report;
+  const note = timeScale !== null && timeScale !== 1 ? ` (time runs ${timeScale}:1)` : '';
+  return [
+    ...(simulated === null ? [] : [simulatedBand(simulated, options, { note })]),
+    ...answer,
+    ...unfinishedLines(report, options),
+  ];
+}
+
 /** The machine, the device and the floor. */
 export function probeHeader(report: ProbeHeader, options: RenderOptions): string[] {
-  const { device, simulated, timeScale, host, floor, touch } = report;
+  const { device, simulated, host, floor, touch } = report;
   const lines: string[] = [];
-  if (simulated !== null) {
-    const note = timeScale !== null && timeScale !== 1 ? ` (time runs ${timeScale}:1)` : '';
-    lines.push(simulatedBand(simulated, options, { note }));
-  }
   const gpu = [
     `GPU ${device.index}  ${clean(device.name ?? 'unnamed')}`,
     MODEL_LABELS[device.memoryModel],
@@ -48,8 +55,8 @@ function othersText(others: OtherUsers): string {
   return `perhaps shared with others, who are not known here${held}`;
 }
 
-/** An unfinished earlier run and repairs of the journal: the first thing to know, before any number of this one. */
-export function unfinishedLines({ journalNotes, unfinished }: ProbeHeader, options: RenderOptions): string[] {
+/** An unfinished earlier run and repairs of the journal: to be known before the details of this one. */
+function unfinishedLines({ journalNotes, unfinished }: ProbeHeader, options: RenderOptions): string[] {
   const notes = journalNotes.flatMap((note) => hanging('note  ', clean(note), options.width));
   if (unfinished === null) return notes;
   const [label, style] = unfinished.otherBoot
@@ -92,7 +99,7 @@ export function settledLines(settled: Settled, options: RenderOptions): string[]
   return [...lines, ...hanging(indent, sentence, options.width).map((line) => options.paint('warning', line))];
 }
 
-/** The last lines, next to the prompt: the outcome, what it means, and what to do next. */
+/** The answer: the outcome, what it means, and what to do next. */
 export function outcomeLines(
   outcome: string,
   style: Style,

@@ -1,4 +1,4 @@
-/** A profile on a terminal: the trials, their peaks over the last parameter that was raised, and the answer. */
+/** A profile on a terminal: the answer, the trials, and their peaks over the parameter with the most of them. */
 import { clean, formatBoth, formatDuration, formatPercent, GiB, inGB, inGiB } from '../../base/format.ts';
 import { gpuText } from '../../memory/own-memory.ts';
 import type { ProfileReport, ProfileTrial } from '../../types/index.ts';
@@ -10,17 +10,19 @@ import { answerText, curvePoints, predictionError, STATE_STYLES, STATUS_STYLES, 
 import { hanging, table, truncate } from '../text-layout.ts';
 import { labelled, sections, simulatedBand } from './frame.ts';
 
-export function profilePage(report: ProfileReport, options: RenderOptions): string[] {
+/** @param full the picture, too. */
+export function profilePage(report: ProfileReport, options: RenderOptions, { full = false } = {}): string[] {
   const { simulated, unfinished } = report;
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options)],
+    [
+      ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
+      ...answerLines(report, options),
+      ...(unfinished === null ? [] : labelled('EARLIER RUN', 'warning', clean(unfinished.sentence), options)),
+    ],
     headLines(report, options),
-    unfinished === null ? [] : labelled('EARLIER RUN', 'warning', clean(unfinished.sentence), options),
     trialTable(report, options),
-    noteLines(report, options),
-    peakPlot(report, options),
-    curveLines(report, options),
-    answerLines(report, options),
+    [...noteLines(report, options), ...curveLines(report, options)],
+    full ? peakPlot(report, options) : [],
   );
 }
 

@@ -24,6 +24,7 @@ export function headerLines(snapshot: Snapshot, options: RenderOptions): string[
     kernel.release === null ? null : `Linux ${kernel.release}`,
     driver.version === null ? null : `driver ${driver.version}`,
     libraries.cuda.version === null ? null : `CUDA ${libraries.cuda.version}`,
+    capabilityText(snapshot),
     `memory ${totalText(snapshot.ledger, options)}`,
     `${snapshot.at.slice(11, 19)} UTC`,
   ].filter((part) => part !== null);
@@ -31,6 +32,12 @@ export function headerLines(snapshot: Snapshot, options: RenderOptions): string[
     ...snapshot.devices.map((device) => options.paint('strong', deviceLine(device, options))),
     ...flow(facts.map(clean), options),
   ];
+}
+
+/** "compute capability 12.1"; of several GPUs each that occurs. */
+function capabilityText({ devices }: Snapshot): string | null {
+  const known = new Set(devices.flatMap(({ computeCapability }) => computeCapability ?? []));
+  return known.size === 0 ? null : `compute capability ${[...known].join(', ')}`;
 }
 
 export function deviceLine(device: DeviceSnapshot, options: RenderOptions): string {

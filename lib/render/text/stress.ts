@@ -1,4 +1,4 @@
-/** The page of a stress test: what was held step by step, the maximum, what limited it, and what came back. */
+/** The page of a stress test: the maximum and what limited it, what was held step by step, and what came back. */
 import { clean, formatBoth, formatDuration, formatPercent, GiB, inGiB } from '../../base/format.ts';
 import type { StressReport, StressState, StressStep } from '../../types/index.ts';
 import { tickText } from '../axis.ts';
@@ -9,24 +9,23 @@ import type { Style } from '../paint.ts';
 import { plot } from '../plot.ts';
 import { hanging, table } from '../text-layout.ts';
 import { sections } from './frame.ts';
-import { outcomeLines, probeHeader, settledLines, unfinishedLines } from './probe-header.ts';
+import { firstLines, outcomeLines, probeHeader, settledLines } from './probe-header.ts';
 
-export function stressPage(report: StressReport, options: RenderOptions): string[] {
+/** @param full every step, and the picture. */
+export function stressPage(report: StressReport, options: RenderOptions, { full = false } = {}): string[] {
   return sections(
+    firstLines(report, answerLines(report, options), options),
     probeHeader(report, options),
-    unfinishedLines(report, options),
-    stepsTable(report, options),
-    heldPlot(report, options),
-    factLines(report, options),
-    settledLines(report.settled, options),
-    conclusion(report, options),
+    stepsTable(report, full, options),
+    full ? heldPlot(report, options) : [],
+    [...factLines(report, full, options), ...settledLines(report.settled, options)],
   );
 }
 
-/** Rows of the table. A search near its edge takes many small steps: the first and the last ones tell how it went. */
-const SHOWN = { first: 12, last: 12 } as const;
+/** Rows of the short table. A search near its edge takes many small steps: the first and the last ones tell how it went. */
+const SHOWN = { first: 2, last: 3 } as const;
 
-function stepsTable({ steps, kind, mode }: StressReport, options: RenderOptions): string[] {
+function stepsTable({ steps, kind, mode }: StressReport, full: boolean, options: RenderOptions): string[] {
   const columns: readonly (readonly [head: string, cell: (step: StressStep, index: number) => string | null])[] = [
     ['step', (_, index) => String(index + 1)],
     [mode === 'single' ? 'block' : 'added', (step) => sizeText(step.requestedBytes)],
@@ -43,24 +42,25 @@ function stepsTable({ steps, kind, mode }: StressReport, options: RenderOptions)
   // A column in which no step has a value is left out.
   const used = columns.filter(([, cell]) => steps.some((step, index) => cell(step, index) !== null));
   const rows = steps.map((step, index) => used.map(([, cell]) => cell(step, index) ?? NOTHING));
+  const lines = table(
+    used.map(([head]) => ({ align: head === '' ? 'left' : 'right' })),
+    [used.map(([head]) => options.paint('dim', head)), ...rows],
+    options.cut,
+  );
   const hidden = steps.length - SHOWN.first - SHOWN.last;
   const shown =
-    hidden <= 1
-      ? rows
+    full || hidden <= 1
+      ? lines
       : [
-          ...rows.slice(0, SHOWN.first),
-          [options.paint('dim', `${options.unicode ? '…' : '...'} ${hidden} more`)],
-          ...rows.slice(-SHOWN.last),
+          ...lines.slice(0, 1 + SHOWN.first),
+          options.paint('dim', `${options.unicode ? '…' : '...'} ${hidden} more (--full)`),
+          ...lines.slice(-SHOWN.last),
         ];
   const goal = mode === 'single' ? 'the largest single block' : 'as much as possible, in steps';
   const failed = steps.filter((step) => step.reason !== null && step.state === 'failed');
   return [
     `${options.paint(kindStyle(kind), `${kindLetter(kind)} ${kind}`)}${options.paint('dim', `  ${goal}`)}`,
-    ...table(
-      used.map(([head]) => ({ align: head === '' ? 'left' : 'right' })),
-      [used.map(([head]) => options.paint('dim', head)), ...shown],
-      options.cut,
-    ),
+    ...shown,
     ...failed.flatMap((step) => hanging('failed  ', clean(step.reason ?? ''), options.width)),
   ];
 }
@@ -99,12 +99,14 @@ function heldPlot(report: StressReport, options: RenderOptions): string[] {
   );
 }
 
-function factLines(report: StressReport, options: RenderOptions): string[] {
+function factLines(report: StressReport, full: boolean, options: RenderOptions): string[] {
   const { guard, verified, holdMs } = report;
   const rows: [string, string][] = [
     ['Time', `${formatDuration(report.durationMs)}, including ${formatDuration(report.cudaMs)} in CUDA`],
   ];
-  if (report.floor !== null) rows.unshift(['Floor', `${formatBoth(report.floor.bytes)}, ${clean(report.floor.from)}`]);
+  // The header has its size.
+  if (full && report.floor !== null)
+    rows.unshift(['Floor', `${formatBoth(report.floor.bytes)}, ${clean(report.floor.from)}`]);
   if (report.share !== null && report.device.memoryModel !== 'unified')
     rows.unshift(['Share', `${formatBoth(report.share.bytes)} for the GPU's other users, ${clean(report.share.from)}`]);
   if (verified !== null) {
@@ -149,10 +151,19 @@ const STATE_STYLES: Readonly<Record<StressState, Style>> = {
   lost: 'danger',
 };
 
-function conclusion(report: StressReport, options: RenderOptions): string[] {
-  const label = report.mode === 'single' ? 'Largest single block' : 'Maximum';
-  const text = `${label} ${formatBoth(report.maxBytes)}: ${sentence(report.boundBy)}`;
+function answerLines(report: StressReport, options: RenderOptions): string[] {
+  const text = `${maximumText(report)}: ${sentence(report.boundBy)}`;
   return outcomeLines(report.state, STATE_STYLES[report.state], text, options, advice(report));
+}
+
+/** States in which the search ended before it had come to the maximum. */
+const EARLY: ReadonlySet<StressState> = new Set(['pressure', 'journal', 'aborted', 'timeout', 'failed', 'lost']);
+
+/** "27.63 GiB (29.66 GB) can be allocated". */
+function maximumText({ maxBytes, mode, state }: StressReport): string {
+  const block = mode === 'single' ? ' in one block' : '';
+  if (maxBytes === 0) return `nothing could be allocated${block}`;
+  return `${EARLY.has(state) ? 'at least ' : ''}${formatBoth(maxBytes)} can be allocated${block}`;
 }
 
 /** What to do or to type next; null: nothing. */

@@ -1,4 +1,4 @@
-/** The page of a sweep: one table per kind, the counters that moved, two plots, and the outcome. */
+/** The page of a sweep: the outcome, one table per kind, the counters that moved, and two plots. */
 import { capitalized, clean } from '../../base/format.ts';
 import type { AllocatorKind, SweepReport, SweepStep } from '../../types/index.ts';
 import { tickText } from '../axis.ts';
@@ -11,21 +11,27 @@ import { plot, type Series } from '../plot.ts';
 import { isFailed, isMeasured, timeToUse } from '../sweep-steps.ts';
 import { type Column, hanging, table } from '../text-layout.ts';
 import { sections } from './frame.ts';
-import { outcomeLines, probeHeader, unfinishedLines, unsupportedLines } from './probe-header.ts';
+import { firstLines, outcomeLines, probeHeader, unsupportedLines } from './probe-header.ts';
 
-export function sweepPage(report: SweepReport, options: RenderOptions): string[] {
+/** @param full the counters that moved and the pictures, too. */
+export function sweepPage(report: SweepReport, options: RenderOptions, { full = false } = {}): string[] {
   const kinds = kindsOf(report);
   return sections(
+    firstLines(report, answerLines(report, options), options),
     probeHeader(report, options),
-    unfinishedLines(report, options),
     ...kinds.map((kind) => kindTable(report, kind, options)),
     unsupportedLines(report.kinds, new Set(report.steps.map(({ kind }) => kind)), options),
+    report.spills.flatMap(({ sentence }) => hanging('spill  ', clean(sentence), options.width)),
+    ...(full ? pictures(report, kinds, options) : []),
+  );
+}
+
+function pictures(report: SweepReport, kinds: readonly AllocatorKind[], options: RenderOptions): string[][] {
+  return [
     countersTable(report.steps, options),
     plot({ ...TIME_PLOT, ...sizeAxis(report), series: seriesOf(report, kinds, timeToUse) }, options),
     plot({ ...RATE_PLOT, ...sizeAxis(report), series: seriesOf(report, kinds, (step) => step.gbPerSecond) }, options),
-    report.spills.flatMap(({ sentence }) => hanging('spill  ', clean(sentence), options.width)),
-    conclusion(report, options),
-  );
+  ];
 }
 
 const TIME_PLOT = { title: 'Time to allocate and write once', yText: (value: number) => `${tickText(value)} ms` };
@@ -135,20 +141,17 @@ function notReachedLines(steps: readonly SweepStep[], options: RenderOptions): s
   return [options.paint('dim', `${range}: not reached`)];
 }
 
-function conclusion(report: SweepReport, options: RenderOptions): string[] {
+function answerLines(report: SweepReport, options: RenderOptions): string[] {
   const ok = report.steps.filter(({ state }) => state === 'ok').length;
   const failed = report.steps.filter(({ state }) => state === 'failed').length;
-  const largest = kindsOf(report).map((kind) => {
-    const bytes = report.largest[kind];
-    return `${kind} ${bytes === null ? 'none' : sizeText(bytes)}`;
-  });
+  const largest = kindsOf(report).map((kind) => largestText(report, kind));
   const done = `${ok} of ${report.steps.length} steps measured; the largest: ${largest.join(', ')}.`;
   const reason = capitalized(sentence(report.reason ?? ''));
   switch (report.state) {
     case 'complete':
       if (failed > 0) return outcomeLines('failed', 'danger', `${failed} steps failed. ${done}`, options);
       if (ok > 0) return outcomeLines('complete', 'ok', done, options);
-      return outcomeLines('nothing measured', 'warning', 'No step could be run; the reasons are above.', options);
+      return outcomeLines('nothing measured', 'warning', 'No step could be run; the reasons are below.', options);
     case 'lost': {
       const journal = report.journal === null ? '' : ` The journal is ${report.journal}.`;
       return outcomeLines('lost', 'danger', `${reason || 'The child process vanished.'} ${done}${journal}`, options);
@@ -158,6 +161,18 @@ function conclusion(report: SweepReport, options: RenderOptions): string[] {
     case 'timeout':
       return outcomeLines(report.state, 'warning', `${reason} ${done}`.trim(), options);
   }
+}
+
+/** "device 1 GB (34.7 ms to allocate, 231 GB/s)". */
+function largestText({ largest, steps }: SweepReport, kind: AllocatorKind): string {
+  const bytes = largest[kind];
+  if (bytes === null) return `${kind} none`;
+  const step = steps.find((made) => made.kind === kind && made.requestedBytes === bytes && made.state === 'ok');
+  const facts = [
+    step?.allocMs == null ? null : `${median(step.allocMs)} ms to allocate`,
+    step?.gbPerSecond == null ? null : `${rate(step.gbPerSecond)} GB/s`,
+  ].filter((part) => part !== null);
+  return `${kind} ${sizeText(bytes)}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`;
 }
 
 /** One step as a line of a log. */

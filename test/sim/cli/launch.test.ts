@@ -99,7 +99,7 @@ describe('where the machine refuses any load', () => {
 });
 
 describe('a launch', () => {
-  it('makes room, guards, records, and ends with a receipt', () => {
+  it('makes room, guards, records, and says at the end what it took', () => {
     const program = [...GROW, '--rate', '30GiB/s', '--to', '40GiB', '--hold', '2.4s'];
     const { code, stderr, stdout } = launch('--sim', 'gb10-cached', '--json', '--bytes', '42GiB', '--', ...program);
     expect(code).toBe(0);
@@ -144,7 +144,7 @@ describe('a launch', () => {
     expect(session.series.length).toBeGreaterThan(10);
     const report = document(JSON.stringify(dataOf('report')));
     expect((report.receipt?.took.peak ?? 0) / GiB).toBeCloseTo(20, 0);
-    expect(page).toContain('>Receipt<');
+    expect(page).toContain('>What it took<');
     const plain = launch('--sim', 'gb10', '-q', '--no-record', '--html', file, '--', 'true');
     expect([plain.code, readFileSync(file, 'utf8').includes('There is no recording. Not wanted.')]).toEqual([0, true]);
     const odd = launch('--sim', 'gb10', '--html', '-', '--', 'true');

@@ -52,7 +52,7 @@ function goldenLines(lines: readonly string[], { measured }: Shown): string[] {
     .map((line) => (line.endsWith('…') ? `${line.slice(0, 24)}…` : line))
     .join('\n')
     .split(/\n\s*\n/)
-    .filter((paragraph) => !/[│┤]|^Afterwards/.test(paragraph))
+    .filter((paragraph) => !/[│┤]|^Afterwards/m.test(paragraph))
     .map((paragraph) => masked(paragraph.replace(/[▁▂▃▄▅▆▇█]+/g, '▁')).replace(/\b0 (ms|s|µs)\b/g, '0 ms'));
 }
 
@@ -105,9 +105,45 @@ describe.skipIf(missingTerminal !== null)('screens (simulated)', () => {
 
 if (missingTerminal !== null) it(`is skipped: ${missingTerminal}`, (context) => context.skip(missingTerminal ?? ''));
 
-describe('the first screen (simulated)', () => {
-  const machines = readdirSync(join(ROOT, 'lib/machines')).map((name) => name.replace(/\.json$/, ''));
+const machines = readdirSync(join(ROOT, 'lib/machines')).map((name) => name.replace(/\.json$/, ''));
 
+/** What a command prints for a pipe as wide as a terminal, without the band of a simulated machine. */
+function shownBy(command: string): { lines: string[]; answer: string } {
+  const env = { COLUMNS: '80', NO_COLOR: '1', XDG_STATE_HOME: temporaryFolder('screens') };
+  const { stdout } = runInShell(typed(command), { env });
+  const lines = stdout.trimEnd().split('\n');
+  return { lines, answer: lines.find((line) => !line.startsWith(' SIMULATED')) ?? '' };
+}
+
+describe('the answer is the first line, and the page fits 80 × 23 (simulated)', () => {
+  it.each(['gb10-590-pools', 'gb10-busy', 'gb10-resting', 'gb10-no-context', 'h200-lost', 'n1x', 'no-driver'])(
+    'fit on %s',
+    (machine) => {
+      const { answer, lines } = shownBy(`umaprobe fit --params 70e9 --sim ${machine}`);
+      expect(answer).toMatch(/^(FITS|FITS AFTER|TIGHT|NOT NOW|NO|UNKNOWN) {2}\S/);
+      expect(lines.length).toBeLessThanOrEqual(23);
+    },
+  );
+
+  it.each([
+    ['fit --params 7e9 --for vllm --sim gb10', /^FITS {2}19\.2 GiB/],
+    ['fit --params 7e9 --for torch --sim gb10-cached', /^FITS AFTER {2}PyTorch/],
+    ['stress --sim gb10-busy --journal none', /^FLOOR {2}\d+\.\d\d GiB .* can be allocated/],
+    ['sweep --sim gb10 --sizes 1MB,250MB --journal none', /^COMPLETE {2}2 of 2 steps/],
+    ['layout --sim gb10 a=1MB b=2MB --journal none', /^FITS {2}2 of 2 parts/],
+    ['profile --sim gb10 --vary n=1,2,3 --no-record --journal none -- sh -c ": {n}"', /^SAFE {2}n 3 is the largest/],
+    ['launch --dry-run --sim gb10 --bytes 42GiB -- true', /^FITS {2}42\.0 GiB fit/],
+    ['launch --dry-run --sim gb10-busy --bytes 42GiB -- true', /^FITS AFTER {2}42\.0 GiB/],
+  ])('umaprobe %s', (words, expected) => {
+    const { answer, lines } = shownBy(`umaprobe ${words}`);
+    expect(answer).toMatch(expected);
+    expect(lines.length).toBeLessThanOrEqual(23);
+    // Flags and commands to paste are on one line, which is their own.
+    for (const line of lines.filter((text) => /^ +(--\w|sync|sudo)/.test(text))) expect(line).not.toMatch(/[→,]$/);
+  });
+});
+
+describe('the first screen (simulated)', () => {
   it.each(machines)('of %s fits 80 × 23, and breaks no command', (machine) => {
     const { stdout } = runInShell(`${typed('umaprobe')} --sim ${machine}`, { env: { COLUMNS: '80', NO_COLOR: '1' } });
     const lines = stdout.trimEnd().split('\n');

@@ -37,7 +37,7 @@ describe('its report', () => {
   });
 
   it.each(['gb10', 'h200', 'gb10-590-pools'])('shows every kind side by side on %s', (machine) => {
-    const ran = sweep('--sim', machine, '--sizes', '256MB', '--kind', 'all');
+    const ran = sweep('--sim', machine, '--sizes', '256MB', '--kind', 'all', '--full');
     expect(ran.code).toBe(0);
     expect(ran.stdout).toMatch(new RegExp(`^ SIMULATED {2}machine ${machine}: none of these numbers`));
     expect(ran.stdout).toContain('Which counters moved by 256 MB');

@@ -143,7 +143,7 @@ describe('fit', () => {
     const { report } = ask('gb10', large);
     expect(report.verdict).toBe('no');
     expect(report.notes.join()).toMatch(/In int8 it would fit \(at most \d+\.\d GiB\): --table has each precision/);
-    expect(text(large, '--sim', 'gb10')).toContain(`DOES IT FIT? ${large.split('/').at(-1)} · 4,096 tokens × 1`);
+    expect(text(large, '--sim', 'gb10')).toContain(`${large.split('/').at(-1)} · 4,096 tokens × 1`);
   });
 
   it('judges several models together: their order, a line of flags for each start, and one line for a wrong question', () => {

@@ -154,14 +154,16 @@ describe('the steps', () => {
 });
 
 describe('the text', () => {
-  it('of a plan says what was understood, assumed and not understood, and the verdict last', () => {
+  it('of a plan says what was understood, assumed and not understood, and the verdict first', () => {
     const plan = planOf(
       inputOf(
         'docker run --gpus all nvcr.io/nvidia/vllm:26.04-py3 vllm serve org/m --max-model-len 8192 --swap-space 4',
         { machine: { ...snapshotOf(), simulated: 'gb10' } },
       ),
     );
-    const text = launchPlanLines(plan, OPTIONS).join('\n');
+    const lines = launchPlanLines(plan, OPTIONS);
+    expect(lines[1]).toMatch(/^UNKNOWN {2}Whether it fits/);
+    const text = lines.join('\n');
     expect(text).toContain('SIMULATED  machine gb10');
     expect(text).toContain('program     vLLM, started by docker run');
     expect(text).toContain('model       org/m');
@@ -201,14 +203,17 @@ describe('the text', () => {
       gpus: { gpus: [], gpuProblem: null },
       planned: null,
     });
-    const text = launchReceiptLines({ record: null, simulated: null }, receipt, OPTIONS).join('\n');
+    const report = { outcome: 'exited', record: null, simulated: null, summary: 'It ended with exit code 0.' } as const;
+    const [first, ...rest] = launchReceiptLines(report, receipt, OPTIONS);
+    expect(first).toMatch(/^ENDED {2}It ended with exit code 0\. It took at most 95\.00 GiB .* 3\.0 GiB below/);
+    const text = rest.join('\n');
     expect(text).toContain('before      100.00 GiB');
     expect(text).toContain('peak        95.00 GiB');
     expect(text).toContain('plateau     95.00 GiB');
     expect(text).toContain('its own     at most 1.00 GiB (1.07 GB) of the host, 90.00 GiB (96.64 GB) of the GPU');
     expect(text).toContain('headroom    3.00 GiB (3.22 GB) below the floor of 8.0 GiB');
     expect(text).toContain('(+94.0 GiB); 1.0 GiB less than before');
-    expect(text).toContain('→ --gpu-memory-utilization 0.89');
+    expect(text).toMatch(/^ +--gpu-memory-utilization 0\.89$/m);
     expect(text).not.toContain('weights');
   });
 });

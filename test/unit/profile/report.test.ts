@@ -64,12 +64,15 @@ describe('the answer', () => {
 });
 
 describe('on a terminal', () => {
-  it('are the trials, the plot with the limit, and the answer', () => {
+  it('are the answer, the trials, and with full the plot with the limit', () => {
     const text = screen(report).join('\n');
+    expect(text).toMatch(/^SAFE {2}batch_size 16 is/);
     expect(text).toMatch(/^4 +16 +75\.34 +80\.90 +44\.33 .* ok$/m);
     expect(text).toMatch(/^5 +32 +- +- +- +\S+ .* refused$/m);
     expect(text).toMatch(/by a \+\s+b·batch_size\S* through batch_size 2, 4, 8, 16/);
-    expect(text).toContain('Peak over batch_size');
+    expect(text).not.toContain('Peak over batch_size');
+    const full = profilePage(report, { ...options, width: 120, cut: 120 }, { full: true });
+    expect(full.join('\n')).toContain('Peak over batch_size');
     expect(text).toMatch(/SAFE {2}batch_size 16 is the largest safe configuration: peak 75\.34 GiB \(80\.90 GB\)/);
     expect(text).toMatch(/forecast +at most \d+\.\d %/);
   });

@@ -53,8 +53,16 @@ describe('numbers', () => {
 });
 
 describe('a sweep', () => {
-  it('has a table for each kind, the counters side by side, plots and an outcome', () => {
-    const page = text(sweepPage(sweepOf(), options()));
+  it('begins with the outcome, and has a table for each kind', () => {
+    const lines = sweepPage(sweepOf(), options());
+    expect(text(lines.slice(1, 3))).toBe(
+      'COMPLETE  21 of 22 steps measured; the largest: device 80 GB (2722 ms to\n          allocate, 227 GB/s), managed 50 GB (0.55 ms to allocate, 192 GB/s).',
+    );
+    expect(text(lines)).not.toMatch(/Which counters|Time to allocate/);
+  });
+
+  it('has all with full: the counters side by side, and plots', () => {
+    const page = text(sweepPage(sweepOf(), options(), { full: true }));
     expect(page).toMatch(/^ SIMULATED {2}machine gb10: none of these numbers comes from hardware/);
     expect(page).toContain('D device  cudaMalloc, medians of 3');
     expect(page).toMatch(/^50 GB +1702\.0 +230\.00 +220\.00 +227 +75\.20$/m);
@@ -63,7 +71,6 @@ describe('a sweep', () => {
     expect(page).toMatch(/^MemFree +−46\.57 GiB +−46\.57 GiB +−64\.0 KiB +−46\.57 GiB$/m);
     expect(page).toMatch(/^NVML, device used +unknown +unknown/m);
     expect(page).toContain('Time to allocate and write once');
-    expect(page).toMatch(/^COMPLETE {2}21 of 22 steps measured; the largest: device 80 GB, managed 50 GB\.$/m);
   });
 
   it('fits into narrow and wide screens, in ASCII as well', () => {
@@ -72,12 +79,12 @@ describe('a sweep', () => {
     });
     for (const width of [80, 120, 160]) {
       for (const unicode of [true, false]) {
-        const lines = sweepPage(report, options({ width, unicode }));
+        const lines = sweepPage(report, options({ width, unicode }), { full: true });
         expect(lines.filter((line) => widthOf(line) > width)).toEqual([]);
       }
     }
     // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII from its first to its last.
-    expect(text(sweepPage(report, options({ unicode: false })))).toMatch(/^[\x00-\x7f]*$/);
+    expect(text(sweepPage(report, options({ unicode: false }), { full: true }))).toMatch(/^[\x00-\x7f]*$/);
   });
 
   it('lists sizes that were not reached in one line', () => {
@@ -145,14 +152,26 @@ describe('the counters that are compared', () => {
 });
 
 describe('a stress test', () => {
-  it('ends with the outcome, the maximum in both units and what limited it', () => {
+  it('begins with the outcome, the maximum in both units and what limited it', () => {
     const lines = stressPage(stressOf(), options());
-    expect(text(lines.slice(-2))).toBe(
-      'FLOOR  Maximum 103.56 GiB (111.20 GB): MemAvailable 9.3 GiB less the next 1.0\n       GiB would be below the floor of 8.4 GiB.',
+    expect(text(lines.slice(1, 3))).toBe(
+      'FLOOR  103.56 GiB (111.20 GB) can be allocated: MemAvailable 9.3 GiB less the\n       next 1.0 GiB would be below the floor of 8.4 GiB.',
     );
     expect(text(lines)).toMatch(/^Verified +103\.56 GiB \(111\.20 GB\) written and read back/m);
-    expect(text(lines)).toContain('… 9 more');
+    const hidden = stressOf().steps.length - 5;
+    expect(text(lines)).toContain(`… ${hidden} more (--full)`);
+    const full = text(stressPage(stressOf(), options(), { full: true }));
+    expect(full).not.toContain('more (--full)');
+    expect(full).toContain('Over the steps');
   });
+
+  it.each<[StressState, number, string]>([
+    ['limit', GiB, '1.00 GiB (1.07 GB) can be allocated: '],
+    ['lost', GiB, 'at least 1.00 GiB (1.07 GB) can be allocated: '],
+    ['out-of-memory', 0, 'nothing could be allocated: '],
+  ])('%s with %i bytes does not claim more than was held', (state, maxBytes, words) =>
+    expect(text(stressPage(stressOf({ state, maxBytes }), options({ width: 160 })))).toContain(`  ${words}`),
+  );
 
   it.each<[StressState, RegExp]>([
     ['contiguity', /→ umaprobe cache compact/],
@@ -194,7 +213,7 @@ describe('a stress test', () => {
     );
   });
 
-  it('shows an unfinished earlier run before any number', () => {
+  it('shows an unfinished earlier run beside the answer', () => {
     const sentence = 'The machine vanished while taking 96.0 GiB to 100.0 GiB.';
     const unfinished = {
       command: 'stress',
@@ -208,7 +227,7 @@ describe('a stress test', () => {
       sentence,
     } as const;
     const lines = stressPage(stressOf({ unfinished }), options());
-    expect(lines[5]).toContain(`EARLIER RUN  ${sentence.slice(0, 20)}`);
+    expect(lines[3]).toContain(`EARLIER RUN  ${sentence.slice(0, 20)}`);
   });
 
   it('has a line for a log for each step', () => {
