@@ -28,7 +28,7 @@ const SLOW = [
 ];
 
 /** Files of test/kernel that neither count nor drop cached pages: they run beside test/sim and mostly wait. */
-const BESIDE = ['full-disk', 'hung-fuse', 'launch-record', 'no-user', 'record', 'record-ring'].map(
+const BESIDE = ['full-disk', 'hung-fuse', 'launch-record', 'no-user', 'record', 'record-ring', 'watch-end'].map(
   (name) => `test/kernel/${name}.test.ts`,
 );
 

@@ -81,7 +81,7 @@ export const DOORS = {
   fit: ['index'],
   profile: ['index'],
   launch: ['index'],
-  guard: ['index', 'pattern', 'policy'],
+  guard: ['index', 'end-process', 'pattern', 'policy'],
 };
 
 /** Folders inside a room; none bears the name of a room. */

@@ -4,7 +4,7 @@
  * docs/guard.md shows this table; a test compares them.
  */
 
-interface Row {
+export interface NeverStopped {
   what: string;
   /** Names of units without `.service`; `*` stands for any characters. */
   units: readonly string[];
@@ -14,7 +14,7 @@ interface Row {
   alsoContainers?: true;
 }
 
-export const NEVER_STOPPED: readonly Row[] = [
+export const NEVER_STOPPED: readonly NeverStopped[] = [
   {
     what: 'init, systemd and its parts',
     units: ['init', 'systemd-*', 'initrd-*', 'emergency', 'rescue', 'debug-shell', 'plymouth*', 'udev', 'elogind'],

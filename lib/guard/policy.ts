@@ -2,17 +2,61 @@
 
 import { checkChoice, checkKeys, invalidType, invalidValue, type Keys } from '../base/arguments.ts';
 import type { GuardPolicy, ProcessesReport, ProcessGroup } from '../types/index.ts';
-import { NEVER_STOPPED } from './never-stopped.ts';
+import { NEVER_STOPPED, type NeverStopped } from './never-stopped.ts';
 
 const KEYS: Keys<GuardPolicy> = { schema: true, mayStop: true, never: true, order: true };
 const SCHEMA = 'umaprobe/guard-policy/1';
 
-const NEVER: readonly string[] = NEVER_STOPPED.flatMap(({ units }) => units);
-const NEVER_WITH: Readonly<Record<'unit' | 'container', ReadonlySet<string>>> = {
-  unit: new Set(NEVER_STOPPED.flatMap(({ processes }) => processes ?? [])),
+/** Names of processes that make what they run in one of the row's. */
+function processNames({ alsoContainers, processes = [] }: NeverStopped, kind: ProcessGroup['kind']): readonly string[] {
   // A container may have a sshd or a dbus-daemon of its own.
-  container: new Set(NEVER_STOPPED.flatMap((row) => (row.alsoContainers ? (row.processes ?? []) : []))),
-};
+  return kind === 'container' && alsoContainers !== true ? [] : processes;
+}
+
+/** The row of what is never stopped that a unit or container belongs to. */
+function neverStopped(
+  { id, kind, name, pids }: Pick<ProcessGroup, 'id' | 'kind' | 'name' | 'pids'>,
+  names: ReadonlyMap<number, string | null>,
+): NeverStopped | undefined {
+  return NEVER_STOPPED.find(
+    (row) =>
+      pids.some((pid) => processNames(row, kind).includes(names.get(pid) ?? '')) || rank(row.units, id, name) !== null,
+  );
+}
+
+/**
+ * Why a process is not stopped, whoever asks, as a clause; null: nothing is against it. Its unit or container is judged as a whole,
+ * as by `guard --system`; a program of a login session by itself and what runs below it.
+ */
+export function whyNeverStopped(
+  pid: number,
+  { groups, processes }: Pick<ProcessesReport, 'groups' | 'processes'>,
+): string | null {
+  const names = new Map(processes.map((process) => [process.pid, process.name]));
+  const group = groups.find(({ pids }) => pids.includes(pid));
+  if (group !== undefined && group.kind !== 'tree') {
+    const row = neverStopped(group, names);
+    if (row !== undefined) return `${group.name} is never stopped (${row.what})`;
+  }
+  const pids = [pid, ...descendants(pid, processes)];
+  for (const each of pids) {
+    const name = names.get(each) ?? '';
+    const kind = groups.find((one) => one.pids.includes(each))?.kind ?? 'tree';
+    const row = NEVER_STOPPED.find((one) => processNames(one, kind).includes(name));
+    if (row !== undefined)
+      return each === pid
+        ? `${name} is never stopped (${row.what})`
+        : `${name} (${each}) runs below it and is never stopped`;
+  }
+  return null;
+}
+
+function descendants(pid: number, processes: ProcessesReport['processes']): number[] {
+  const found = new Set([pid]);
+  // A set is walked to its end, also to what is added meanwhile.
+  for (const parent of found) for (const child of processes) if (child.parentPid === parent) found.add(child.pid);
+  return [...found].slice(1);
+}
 
 /** @throws TypeError for an unknown key or a wrong value. */
 export function checkPolicy(value: unknown): GuardPolicy {
@@ -51,14 +95,14 @@ export function candidates(
   self: number,
 ): Candidate[] {
   const names = new Map(processes.map(({ name, pid }) => [pid, name]));
-  const never = [...NEVER, ...(policy.never ?? [])];
+  const { never = [] } = policy;
   const allowed = groups.filter(
-    ({ gpuBytes, id, kind, name, pids }) =>
-      kind !== 'tree' &&
-      !pids.includes(self) &&
-      !pids.some((pid) => NEVER_WITH[kind].has(names.get(pid) ?? '')) &&
-      rank(never, id, name) === null &&
-      (policy.mayStop === undefined ? (gpuBytes ?? 0) > 0 : rank(policy.mayStop, id, name) !== null),
+    (group) =>
+      group.kind !== 'tree' &&
+      !group.pids.includes(self) &&
+      neverStopped(group, names) === undefined &&
+      rank(never, group.id, group.name) === null &&
+      (policy.mayStop === undefined ? (group.gpuBytes ?? 0) > 0 : rank(policy.mayStop, group.id, group.name) !== null),
   );
   const listed = ({ id, name }: ProcessGroup): number => rank(policy.mayStop ?? [], id, name) ?? 0;
   // Memory that a GPU has of its own gives the host nothing back.

@@ -18,6 +18,7 @@ export type Style =
   | 'strong'
   | 'dim'
   | 'heading'
+  | 'selected'
   | 'simulated';
 
 /** Bits of colour: none, 16 or 256 colours. */
@@ -57,6 +58,7 @@ const COLOURS: Readonly<Record<Style, Colours>> = {
   strong: { basic: '1', rich: '1' },
   dim: { basic: '2', rich: '2' },
   heading: { basic: '1', rich: '1' },
+  selected: { basic: '7', rich: '7' },
   simulated: { basic: '1;30;45', rich: '1;38;5;16;48;5;213' },
 };
 

@@ -1,6 +1,7 @@
 /** A plot in characters, on two linear or two logarithmic axes: eight dots a cell with Unicode, else one. */
 
 import { type Axis, axisOf, isLogLog } from './axis.ts';
+import { type Canvas, createCanvas, SEVERAL } from './canvas.ts';
 import type { RenderOptions } from './options.ts';
 import type { Style } from './paint.ts';
 import { padStart, widthOf } from './text-layout.ts';
@@ -32,9 +33,6 @@ export interface Plot {
   yText(y: number): string;
 }
 
-/** Marks a cell where lines meet: the line drawn last must not look like the only one. */
-const SEVERAL = '*';
-
 /** Marks a failed measurement, on the lowest row. */
 const FAILED = 'x';
 
@@ -44,12 +42,6 @@ const LETTER_GAP = 3;
 /** Intervals between the labels of the y axis at most, and rows at least. */
 const INTERVALS = 5;
 const ROWS = 9;
-
-/** Dots of a cell by column and row, as Unicode numbers them for braille. */
-const BRAILLE = [
-  [0x01, 0x02, 0x04, 0x40],
-  [0x08, 0x10, 0x20, 0x80],
-] as const;
 
 /** The lines of the plot; [] without at least two values of x. */
 export function plot(
@@ -143,84 +135,12 @@ function xLabels(
   return { rule: rule.join(''), marks: line };
 }
 
-interface Canvas {
-  /** Dots across and down, and across one cell. */
-  dotsAcross: number;
-  width: number;
-  height: number;
-  dot(column: number, row: number, style: Style): void;
-  /** A letter over the dots of its cell. */
-  letter(column: number, row: number, letter: string, style: Style): void;
-  row(index: number, options: RenderOptions): string;
-  /** The letters that share a cell: "DP" where D and P do. */
-  shared(): ReadonlySet<string>;
-}
-
-interface Cell {
-  dots: number;
-  /** In the order in which they were drawn. */
-  letters: string;
-  style: Style;
-}
-
-function createCanvas(columns: number, rows: number, unicode: boolean): Canvas {
-  const [across, down] = unicode ? [2, 4] : [1, 1];
-  const cells = Array.from({ length: rows }, () => Array.from({ length: columns }, (): Cell | null => null));
-  const at = (column: number, row: number): [Cell[] | (Cell | null)[], number] => [
-    cells[Math.floor(row / down)] ?? [],
-    Math.floor(column / across),
-  ];
-  const mark = (column: number, row: number, style: Style, change: (cell: Cell) => void): void => {
-    const [line, index] = at(column, row);
-    const cell = line[index] ?? { dots: 0, letters: '', style };
-    if (cell.letters === '') cell.style = style;
-    change(cell);
-    line[index] = cell;
-  };
-  return {
-    dotsAcross: across,
-    width: columns * across,
-    height: rows * down,
-    dot: (column, row, style) =>
-      mark(column, row, style, (cell) => {
-        cell.dots |= BRAILLE[column % across]?.[row % down] ?? 1;
-      }),
-    letter: (column, row, letter, style) =>
-      mark(column, row, style, (cell) => {
-        if (!cell.letters.includes(letter)) cell.letters += letter;
-        cell.style = cell.letters.length > 1 ? 'strong' : style;
-      }),
-    shared: () =>
-      new Set(
-        cells
-          .flat()
-          .flatMap((cell) => (cell !== null && cell.letters.length > 1 ? [[...cell.letters].sort().join('')] : [])),
-      ),
-    row: (index, options) =>
-      (cells[index] ?? [])
-        .map((cell) => {
-          if (cell === null) return ' ';
-          const line = unicode ? String.fromCodePoint(0x2800 + cell.dots) : '.';
-          const mark = cell.letters.length > 1 ? SEVERAL : cell.letters || line;
-          return options.paint(cell.style, mark);
-        })
-        .join(''),
-  };
-}
-
 function draw({ points, failed = [], letter, style, bare = false }: Series, x: Axis, y: Axis, canvas: Canvas): void {
   const placed = points.map(
     ([px, py]) =>
       [Math.round(x.at(px) * (canvas.width - 1)), Math.round((1 - y.at(py)) * (canvas.height - 1))] as const,
   );
-  for (const [index, [toX, toY]] of placed.entries()) {
-    const [fromX, fromY] = placed[index - 1] ?? [toX, toY];
-    const steps = Math.max(Math.abs(toX - fromX), Math.abs(toY - fromY), 1);
-    for (let step = 0; step <= steps; step++) {
-      const share = step / steps;
-      canvas.dot(Math.round(fromX + (toX - fromX) * share), Math.round(fromY + (toY - fromY) * share), style);
-    }
-  }
+  canvas.line(placed, style);
   for (const value of failed)
     canvas.letter(Math.round(x.at(value) * (canvas.width - 1)), canvas.height - 1, FAILED, style);
   if (bare) return;

@@ -2,9 +2,9 @@
 import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
 
-/** Texts of which every character takes one column: Latin letters, and the arrows, lines and blocks of our pictures. */
+/** Texts of which every character takes one column: Latin letters, and the arrows, lines, blocks and dots of our pictures. */
 const NARROW =
-  /^[ -~\u00a0-\u00ac\u00ae-\u00ff\u2013\u2014\u2018-\u201d\u2026\u2190-\u2193\u2212\u2264\u2265\u2500-\u259f]*$/;
+  /^[ -~\u00a0-\u00ac\u00ae-\u00ff\u2013\u2014\u2018-\u201d\u2026\u2190-\u2193\u2212\u2264\u2265\u2500-\u259f\u2800-\u28ff]*$/;
 
 let stringWidth: ((text: string) => number) | undefined;
 
@@ -51,7 +51,7 @@ export function truncate(text: string, width: number): string {
 const COLOUR = /(\x1b\[[\d;]*m)/;
 
 /** The same for a text with colours, which end where it is cut. */
-function clip(text: string, width: number): string {
+export function clip(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let left = width - 1;
   const kept = text.split(COLOUR).map((part) => {

@@ -57,6 +57,61 @@ export async function screenOf(
   }
 }
 
+/** A program on a terminal, for a test that types. */
+export interface LiveScreen {
+  lines(): Promise<string>;
+  /** Waits until the screen matches. */
+  until(pattern: RegExp): Promise<string>;
+  /** Keys as tmux names them: "Down", "Enter", "k". */
+  type(...keys: string[]): Promise<void>;
+  resize(size: { columns: number; rows: number }): void;
+  /** Whether the bell has rung. */
+  hasRung(): boolean;
+  /** Waits until the program has ended. */
+  ended(): Promise<void>;
+  close(): void;
+}
+
+export async function openScreen(
+  command: readonly string[],
+  env: Record<string, string>,
+  size: { columns: number; rows: number },
+): Promise<LiveScreen> {
+  const tmux = openTerminal(command, env, size);
+  tmux('set-option', '-g', 'monitor-bell', 'on');
+  tmux('set-option', '-g', 'window-size', 'manual');
+  const lines = async (): Promise<string> =>
+    tmux('capture-pane', '-p')
+      .stdout.split('\n')
+      .map((line) => line.trimEnd())
+      .join('\n');
+  return {
+    lines,
+    async until(pattern) {
+      let screen = '';
+      for (const end = performance.now() + LIMIT_MS; performance.now() < end; await sleep(50)) {
+        screen = await lines();
+        if (pattern.test(screen)) return screen;
+      }
+      throw new Error(`${pattern} is not on the screen:\n${screen}`);
+    },
+    async type(...keys) {
+      // One after the other, as a person types: the program reads them one by one.
+      for (const key of keys) {
+        tmux('send-keys', ...(key.length === 1 ? ['-l'] : []), key);
+        await sleep(20);
+      }
+    },
+    resize: ({ columns, rows }) => void tmux('resize-window', '-x', String(columns), '-y', String(rows)),
+    hasRung: () => tmux('display-message', '-p', '#{window_bell_flag}').stdout.trim() === '1',
+    async ended() {
+      for (const end = performance.now() + LIMIT_MS; tmux('has-session').status === 0; await sleep(50))
+        if (performance.now() > end) throw new Error(`${command.join(' ')} has not ended`);
+    },
+    close: () => void tmux('kill-server'),
+  };
+}
+
 /** A screen as a person sees it, and whether it scrolled or wrapped on the way there. */
 export interface Screen {
   /** The lines of the window, without blank ones at the end. */

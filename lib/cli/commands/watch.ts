@@ -8,11 +8,12 @@ import { type Command, type Context, finished, type Values } from '../core/comma
 import { CONDITION_TEXT, type Condition, parseCondition } from '../core/condition.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
-import { choice, count, duration, durationRange, EXACT, flag, INTERVAL, text } from '../core/options.ts';
+import { choice, count, duration, durationRange, EXACT, flag, INTERVAL, size, text } from '../core/options.ts';
 import { type Program, programOf, runProgram } from '../core/program.ts';
 import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
+import { Alerts } from './watch-alerts.ts';
 import { livePicture, type Output } from './watch-live.ts';
 
 const NAME = 'watch';
@@ -49,6 +50,11 @@ export const watchCommand: Command = {
       summary:
         'Run the command after -- when --until holds, else at each change of the verdict; without a shell, the document on stdin',
     },
+    alert: {
+      type: 'string',
+      placeholder: '<size>',
+      summary: 'Ring, or write a line to stderr, when less than this is available, and at each change of the verdict',
+    },
     full: { type: 'boolean', summary: 'Every counter, as many as the window has rows for' },
     exact: EXACT,
     memgetinfo: {
@@ -79,6 +85,8 @@ interface Settings {
   /** null: no limit. */
   timeoutMs: number | null;
   program: Program | null;
+  /** null: no alerts. */
+  alertBytes: number | null;
   memGetInfo: (typeof MEMGETINFO)[number];
   deadlineMs: number;
   full: boolean;
@@ -96,6 +104,7 @@ function settingsOf({ env, rest, values }: Context): Settings {
     until: until === undefined ? null : parseCondition(until, 'until', NAME),
     timeoutMs: timeout === undefined ? null : duration(values, 'timeout', TIMEOUT, 0, NAME),
     program: program(values, rest, env),
+    alertBytes: size(values, 'alert', NAME) ?? null,
     memGetInfo: choice(values, 'memgetinfo', MEMGETINFO, 'auto', NAME),
     deadlineMs: deadline(values, NAME),
     full: flag(values, 'full'),
@@ -149,8 +158,10 @@ const UNMET = -1;
 /** Prints readings until the condition holds or their number is reached. Returns the exit code, or UNMET. */
 async function readings(settings: Settings, output: Output, changes: Changes, signal: AbortSignal): Promise<number> {
   const { deadlineMs, intervalMs, memGetInfo, until } = settings;
+  const alerts = new Alerts(settings.alertBytes);
   let left = settings.readings;
   for await (const snapshot of watch({ intervalMs, memGetInfo, deadlineMs, hiddenDevices: true, signal })) {
+    for (const sentence of alerts.see(snapshot)) output.alert(sentence, snapshot);
     await output.show(snapshot);
     if (until?.holds(snapshot) === true) return changes.run(snapshot);
     if (until === null) changes.see(snapshot);
@@ -240,8 +251,9 @@ function variables(snapshot: Snapshot, previous: Level | null): Record<string, s
 
 function createOutput(context: Context, settings: Settings, quit: () => void): Output {
   const { json, stderr, stdout } = context;
-  if (!json && stdout.isTty) return livePicture(context, settings, quit);
-  const { exact } = settings;
+  const { alertBytes, deadlineMs, exact, full, intervalMs } = settings;
+  if (!json && stdout.isTty)
+    return livePicture(context, { intervalMs, deadlineMs, exact, full, rings: alertBytes !== null }, quit);
   return {
     isPicture: false,
     async show(snapshot) {
@@ -251,6 +263,8 @@ function createOutput(context: Context, settings: Settings, quit: () => void): O
       stdout.write(`${line}\n`);
       await stdout.flushed();
     },
+    // A line has its verdict itself.
+    alert: (text) => void (alertBytes !== null && stderr.write(`umaprobe: ${clean(text)}\n`)),
     note(message) {
       if (!/ ended with 0$/.test(message)) stderr.write(`umaprobe: ${message}\n`);
     },

@@ -1,4 +1,5 @@
 /** A picture that is redrawn in place; the terminal is restored however the process ends. */
+import { clip } from '../../render/text-layout.ts';
 import { exitOnSignals } from './interrupt.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -11,18 +12,43 @@ const CLEAR_SCREEN = '\x1b[H\x1b[2J';
 const CLEAR_LINE_REST = '\x1b[K';
 const CLEAR_BELOW = '\x1b[J';
 
+const BELL = '\x07';
 const CTRL_C = '\x03';
 const CTRL_Z = '\x1a';
 
 export interface Live {
   draw(lines: readonly string[]): void;
+  /** Rings the terminal's bell. */
+  ring(): void;
   close(): void;
 }
 
+/** Keys that are no character, by what terminals send for them. */
+const NAMED_KEYS: Readonly<Record<string, string>> = {
+  '\x1b': 'escape',
+  '\x1b[A': 'up',
+  '\x1bOA': 'up',
+  '\x1b[B': 'down',
+  '\x1bOB': 'down',
+  '\x1b[5~': 'page up',
+  '\x1b[6~': 'page down',
+  '\r': 'enter',
+  '\n': 'enter',
+  '\x7f': 'backspace',
+  '\b': 'backspace',
+};
+
 export interface LiveEvents {
+  /** A character, or the name of a key: "up", "down", "page up", "page down", "enter", "backspace", "escape". */
   key(key: string): void;
   /** The size has changed, or the process was continued. */
   redraw(): void;
+}
+
+/** The sequences of arrows and function keys, and characters. */
+function keysOf(text: string): string[] {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what terminals send for keys.
+  return text.match(/\x1b\[[\d;]*[ -/]*[@-~]|\x1bO.|\x1b|[^\x1b]/gu) ?? [];
 }
 
 /** No alternate screen: the last picture stays in the scroll-back for later. */
@@ -46,13 +72,10 @@ export function openLive(terminal: Terminal, stdin: NodeJS.ReadStream, events: L
     events.redraw();
   };
   const onKey = (chunk: Buffer): void => {
-    const keys = chunk.toString('latin1');
-    // An arrow or a function key: its letters are none of ours.
-    if (keys.startsWith('\x1b')) return;
-    for (const key of keys) {
+    for (const key of keysOf(chunk.toString())) {
       if (key === CTRL_C) process.kill(process.pid, 'SIGINT');
       else if (key === CTRL_Z) suspend();
-      else events.key(key);
+      else events.key(NAMED_KEYS[key] ?? key);
     }
   };
   const suspend = (): void => {
@@ -80,10 +103,15 @@ export function openLive(terminal: Terminal, stdin: NodeJS.ReadStream, events: L
   return {
     draw(lines) {
       const up = drawn === 0 ? '' : `\x1b[${drawn}A\r`;
-      const body = lines.map((line) => `${terminal.safe(line)}${CLEAR_LINE_REST}\n`).join('');
+      // A line that wraps, or one too many, would scroll the picture away. The cursor takes a row.
+      const shown = lines
+        .slice(0, Math.max(1, terminal.rows - 1))
+        .map((line) => clip(terminal.safe(line), terminal.windowColumns));
+      const body = shown.map((line) => `${line}${CLEAR_LINE_REST}\n`).join('');
       terminal.control(BEGIN_FRAME + up + body + CLEAR_BELOW + END_FRAME);
-      drawn = lines.length;
+      drawn = shown.length;
     },
+    ring: () => terminal.control(BELL),
     close,
   };
 }

@@ -17,7 +17,10 @@ export interface Terminal {
   flushed(): Promise<void>;
   /** Calls back at each change of size; returns a function that stops it. */
   onResize(listener: () => void): () => void;
+  /** Columns that a page is made for: 40 to 160. */
   readonly columns: number;
+  /** Columns of the window, whatever can be read in them. */
+  readonly windowColumns: number;
   readonly rows: number;
   readonly isTty: boolean;
   readonly paint: Paint;
@@ -40,6 +43,10 @@ export function createTerminal(output: Output, env: NodeJS.ProcessEnv, noColor: 
     // In a pipe or a file the text is data, which is UTF-8.
     return unicode || !isTty ? shown : inAscii(shown);
   };
+  const windowColumns = (): number => {
+    const columns = isTty ? output.columns : Number.parseInt(env.COLUMNS ?? '', 10);
+    return columns !== undefined && columns > 0 ? columns : 80;
+  };
   return {
     write: (text) => void output.write(safe(text)),
     safe,
@@ -50,8 +57,10 @@ export function createTerminal(output: Output, env: NodeJS.ProcessEnv, noColor: 
       return () => output.removeListener('resize', listener);
     },
     get columns() {
-      const columns = isTty ? output.columns : Number.parseInt(env.COLUMNS ?? '', 10);
-      return Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, columns !== undefined && columns > 0 ? columns : 80));
+      return Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, windowColumns()));
+    },
+    get windowColumns() {
+      return windowColumns();
     },
     get rows() {
       return isTty && output.rows !== undefined && output.rows > 0 ? output.rows : 24;

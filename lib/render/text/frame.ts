@@ -21,15 +21,16 @@ export function sections(...parts: readonly (readonly string[])[]): string[] {
   return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
-/** "a · b · c", broken between parts only. */
-export function flow(parts: readonly string[], options: RenderOptions): string[] {
+/** "a · b · c", or "a  b  c" without dots, broken between parts only. */
+export function flow(parts: readonly string[], options: RenderOptions, { dots = true } = {}): string[] {
   const glue = '\u00a0';
-  const line = parts.map((part) => part.replaceAll(' ', glue)).join(dot(options));
+  const line = parts.map((part) => part.replaceAll(' ', glue)).join(dots ? dot(options) : `${glue} `);
   return wrap(line, options.width).map((text) =>
     text
       .replaceAll(glue, ' ')
-      .replace(/ [·|]$/, '')
-      .replace(/^[·|] /, ''),
+      .trimEnd()
+      .replace(dots ? / [·|]$/ : /$^/, '')
+      .replace(dots ? /^[·|] / : /$^/, ''),
   );
 }
 

@@ -4,6 +4,7 @@ import { hasPools, isMuchHidden, unifiedDevice, unknownGpuMemory } from '../../m
 import type { GpuProcess, LedgerLabel, Snapshot } from '../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { table, truncate } from '../text-layout.ts';
+import { flow } from './frame.ts';
 import { bytesOf, type Group, labelsOf, mark, poolBar } from './snapshot-memory.ts';
 
 /** A part of the bar, and what a person needs to know of it. */
@@ -80,6 +81,15 @@ export function legendLines(snapshot: Snapshot, options: RenderOptions): string[
     .map((part) => [mark(part, options), part.rows[0]?.name ?? '', amount(part.bytes, options), part.note]);
   const left = { align: 'left' } as const;
   return table([left, left, { align: 'right' }, { ...left, flexible: true, optional: true }], rows, options.cut);
+}
+
+/** The same in as few lines as it takes, without notes. */
+export function legendLine(snapshot: Snapshot, options: RenderOptions): string[] {
+  const parts = partsOf(snapshot)
+    .map((part) => ({ ...part, bytes: bytesOf(labelsOf(part), snapshot.ledger) }))
+    .filter(({ bytes }) => bytes !== 0)
+    .map((part) => `${mark(part, options)} ${part.rows[0]?.name ?? ''} ${amount(part.bytes, options)}`);
+  return flow(parts, options, { dots: false });
 }
 
 function titleLine(snapshot: Snapshot, options: RenderOptions): string {

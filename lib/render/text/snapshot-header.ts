@@ -83,13 +83,17 @@ export function answerLines(snapshot: Snapshot, options: RenderOptions): string[
   return labelled(label, style, `${answer(snapshot, options.exact ? exactly : formatBoth)}.`, options);
 }
 
-/** Beside the label of the answer, which is not said twice. */
-export function sentenceLines({ judgement }: Snapshot, options: RenderOptions): string[] {
+/** Beside the label of the answer, which is not said twice. @param remedy whether what to do follows. */
+export function sentenceLines(
+  { judgement }: Snapshot,
+  options: RenderOptions,
+  { remedy = true }: { remedy?: boolean } = {},
+): string[] {
   const { because, findings, level, next } = judgement;
   const [label, style] = LEVELS[level];
   const [first = '', ...more] = labelled(label, style, because, options);
   const lines = [first.replace(options.paint(style, label), ' '.repeat(label.length)), ...more];
-  if (next === null) return lines;
+  if (next === null || !remedy) return lines;
   const command = findings.find(({ remedy }) => remedy?.text === next)?.remedy?.command ?? null;
   return [...lines, ...nextLines(label, { text: next, command }, options)];
 }

@@ -1,6 +1,7 @@
 /**
  * The screens of the commands in windows of four sizes and in a pipe, as they were looked at (golden/screens.md;
- * UPDATE_GOLDEN=1 writes it). No line is wider than its window, and in a pipe nothing is cut off. All *simulated*.
+ * UPDATE_GOLDEN=1 writes it); those of watch are in watch-screens.test.ts. No line is wider than its window, and in a pipe nothing is
+ * cut off. All *simulated*.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +24,6 @@ const COMMANDS: readonly Shown[] = [
   { command: 'umaprobe --sim gb10' },
   { command: 'umaprobe --sim gb10-busy' },
   { command: 'umaprobe --full --sim gb10-cached' },
-  { command: 'umaprobe watch --sim gb10 --count 3 --interval 100ms', measured: true },
   { command: 'umaprobe sweep --sim gb10 --sizes 250MB,1GB --journal none', measured: true },
   { command: 'umaprobe stress --sim gb10 --max 2GiB --journal none', measured: true },
   { command: 'umaprobe doctor --sim gb10-cached', measured: true },
@@ -91,15 +91,10 @@ describe.skipIf(missingTerminal !== null)('screens (simulated)', () => {
     expect(`${text.join('\n')}\n`).toBe(readFileSync(GOLDEN, 'utf8'));
   });
 
-  it('of a healthy machine shows its answer in 80×24, and watch in 80×8', { timeout: 60_000 }, async () => {
+  it('of a healthy machine shows its answer in 80×24', { timeout: 60_000 }, async () => {
     const [page] = await screensOf([typed('umaprobe --sim gb10')], env, { columns: 80, rows: 24 });
     expect(page?.all).toEqual(page?.lines);
     expect(page?.lines[1]).toMatch(/^OK {2}103\.88 GiB \(111\.54 GB\) can be loaded on the GPU\.$/);
-    const watched = typed('umaprobe watch --sim gb10 --count 2 --interval 100ms');
-    const [small] = await screensOf([watched], env, { columns: 80, rows: 8 });
-    expect(small?.lines[1]).toMatch(/^OK {2}103\.88 GiB/);
-    expect(small?.lines.join('\n')).toMatch(/Free this instant +107\.1 GiB\nCan become free +112\.8 GiB/);
-    expect(small?.lines.at(-1)).toMatch(/\? keys, q quits/);
   });
 });
 

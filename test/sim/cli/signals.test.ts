@@ -121,7 +121,7 @@ describe('the keys of watch', () => {
     if (ran === null) return context.skip('script(1) of util-linux is not installed, so there is no pty');
     expect(ran.code).toBe(0);
     expect(ran.stdout).toContain('PAUSED, space goes on');
-    expect(ran.stdout).toContain('pause the picture, or go on');
+    expect(ran.stdout).toContain('pause; readings go on');
   });
 });
 

@@ -145,7 +145,7 @@ describe('plot', () => {
       ]),
       options({ paint: createPaint(8) }),
     );
-    expect(lines.join('\n')).toContain('\x1b[38;5;75mD\x1b[0m');
+    expect(lines.join('\n')).toContain('\x1b[38;5;75mD');
   });
 
   it.each([

@@ -7,7 +7,8 @@ import type { RenderOptions } from '../../../lib/render/options.ts';
 import { createPaint, type Depth } from '../../../lib/render/paint.ts';
 import { snapshotPage } from '../../../lib/render/text/snapshot.ts';
 import { cells, poolBar } from '../../../lib/render/text/snapshot-memory.ts';
-import { readingLine, sparkline, watchPage } from '../../../lib/render/text/watch.ts';
+import { readingLine } from '../../../lib/render/text/watch.ts';
+import { sparkline } from '../../../lib/render/text/watch-history.ts';
 import { hanging, padEnd, table, truncate, widthOf, wrap } from '../../../lib/render/text-layout.ts';
 import type { Snapshot } from '../../../lib/types/index.ts';
 import { hostOf, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
@@ -121,15 +122,6 @@ describe('the page', () => {
       const options = optionsAt(80, 0, { unicode: false });
       const text = [...page(snapshotOf(story), options), ...snapshotPage(snapshotOf(story), options)].join('\n');
       expect(text.replace(/…/g, '')).toMatch(/^[\x20-\x7e\n]*$/);
-    }
-  });
-
-  it('fits the rows of a live screen, and keeps the verdict and its numbers longest', () => {
-    for (const rows of [5, 8, 10, 16, 22, 30, 50]) {
-      const lines = watchPage(snapshotOf(STORIES.busy), ['history'], optionsAt(80), rows);
-      expect(lines.length).toBeLessThanOrEqual(rows);
-      expect(lines[0]).toMatch(/^OK {2}25\.0\d GiB/);
-      expect(lines.join('\n')).toMatch(/Free this instant +30\.0 GiB.*\nCan become free +34\.0 GiB/);
     }
   });
 });
