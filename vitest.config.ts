@@ -28,9 +28,16 @@ const SLOW = [
 ];
 
 /** Files of test/kernel that neither count nor drop cached pages: they run beside test/sim and mostly wait. */
-const BESIDE = ['full-disk', 'hung-fuse', 'launch-record', 'no-user', 'record', 'record-ring', 'watch-end'].map(
-  (name) => `test/kernel/${name}.test.ts`,
-);
+const BESIDE = [
+  'full-disk',
+  'hung-fuse',
+  'launch-record',
+  'no-user',
+  'others-files',
+  'record',
+  'record-ring',
+  'watch-end',
+].map((name) => `test/kernel/${name}.test.ts`);
 
 /** The same of test/kernel. They take gigabytes or wait, and have the machine for themselves: the project `kernel-slow`. */
 const KERNEL_SLOW = [
