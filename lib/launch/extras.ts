@@ -30,16 +30,28 @@ export interface FoundExtra {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
+/** Ends the reading of models. */
+interface Reading {
+  signal?: AbortSignal;
+}
+
+interface Places {
+  stores: Readonly<Record<string, string>>;
+  env: Variables;
+  reading: Reading;
+}
+
 /** Those that can be read; the others are unclear, each with the reason. */
 export async function findExtras(
   command: RecognisedCommand,
   stores: Readonly<Record<string, string>>,
   env: Variables,
+  reading: Reading = {},
 ): Promise<{ found: FoundExtra[]; unread: UnreadPart[] }> {
   const found: FoundExtra[] = [];
   const unread: UnreadPart[] = [];
   for (const extra of command.extras) {
-    const answer = await find(extra, command, stores, env);
+    const answer = await find(extra, command, { stores, env, reading });
     if (typeof answer === 'string')
       unread.push({ text: `${extra.option} ${extra.model} ${answer}.`, part: 'option', effect: 'more' });
     else if (answer !== null) found.push(answer);
@@ -51,19 +63,18 @@ export async function findExtras(
 async function find(
   extra: ExtraModel,
   { program }: RecognisedCommand,
-  stores: Readonly<Record<string, string>>,
-  env: Variables,
+  { env, reading, stores }: Places,
 ): Promise<FoundExtra | string | null> {
   try {
-    if (extra.kind === 'draft') return await findDraft(extra, program, stores, env);
+    if (extra.kind === 'draft') return await findDraft(extra, program, { env, reading, stores });
     if (extra.option === '--hf-repo') {
       const path = await locateProjector(extra.model, stores, env);
-      return path === null ? null : { extra, model: path, weights: await ggufBytes(path) };
+      return path === null ? null : { extra, model: path, weights: await ggufBytes(path, reading) };
     }
-    if (program === 'llama.cpp') return { extra, model: extra.model, weights: await ggufBytes(extra.model) };
+    if (program === 'llama.cpp') return { extra, model: extra.model, weights: await ggufBytes(extra.model, reading) };
     const located = await locate({ ...extra, program }, stores, env);
     const model = located?.model ?? extra.model;
-    return { extra, model, weights: weightsOf(await estimate(model)) };
+    return { extra, model, weights: weightsOf(await estimate(model, reading)) };
   } catch (error) {
     return whyNot(error);
   }
@@ -72,12 +83,11 @@ async function find(
 async function findDraft(
   extra: ExtraModel,
   program: RecognisedCommand['program'],
-  stores: Readonly<Record<string, string>>,
-  env: Variables,
+  { env, reading, stores }: Places,
 ): Promise<FoundExtra | string> {
   const located = await locate({ ...extra, program }, stores, env);
   if (located === null) return NOT_HERE;
-  const model = await openModel(located.model);
+  const model = await openModel(located.model, reading);
   const report = await estimate(model);
   if (report.kvBytesPerToken === null) return 'is of a kind that is not known: its cache cannot be counted';
   const weights = weightsOf(report);
@@ -97,8 +107,8 @@ function whyNot(error: unknown): string {
 }
 
 /** The tensors of a file without a language model. */
-async function ggufBytes(path: string): Promise<number> {
-  return (await withFile(path, (file) => readGguf(file))).sums.reduce((sum, { bytes }) => sum + bytes, 0);
+async function ggufBytes(path: string, { signal }: Reading): Promise<number> {
+  return (await withFile(path, (file) => readGguf(file), signal)).sums.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 function weightsOf({ terms }: EstimateReport): number {

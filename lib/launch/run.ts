@@ -139,7 +139,7 @@ class Launch {
 
   /** What is loaded, each model of it opened once, and the command with what was learned about its models. */
   async #load(): Promise<Loaded> {
-    const { bytes, env = process.env, model } = this.#settings;
+    const { bytes, env = process.env, model, signal } = this.#settings;
     const { command, stores } = this.#recognised;
     const nothing = (why: string): Loaded => ({ load: { kind: 'nothing', why }, found: [], recognised: command });
     if (bytes !== undefined) return { ...nothing(''), load: { kind: 'bytes', bytes } };
@@ -147,10 +147,11 @@ class Launch {
     const located = model === undefined ? await locate(command, stores, env) : { model };
     if (located === null)
       return nothing(`The model ${command.model} is not on this machine, so its size is not known.`);
-    const { found, unread } = await findExtras(command, stores, env);
+    const reading = signal === undefined ? {} : { signal };
+    const { found, unread } = await findExtras(command, stores, env, reading);
     const recognised = { ...command, unread: [...command.unread, ...unread] };
     try {
-      return { load: { kind: 'model', model: await openModel(located.model) }, found, recognised };
+      return { load: { kind: 'model', model: await openModel(located.model, reading) }, found, recognised };
     } catch (error) {
       // A model that the caller named must be right; one of the command line may be downloaded first.
       if (model !== undefined || !isModelError(error)) throw error;

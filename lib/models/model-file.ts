@@ -15,6 +15,8 @@ export interface ByteSource {
   /** As messages name it. */
   readonly path: string;
   readonly size: number;
+  /** Ends what is done with it. */
+  readonly signal?: AbortSignal | undefined;
   /** Fills `buffer` with the bytes at `position`. Returns how many; fewer only at the end of the file. */
   read(buffer: Buffer, position: number): Promise<number>;
 }
@@ -44,6 +46,7 @@ export async function withFile<T>(
     const source: ByteSource = {
       path,
       size: stat.size,
+      signal,
       read(buffer, position) {
         signal?.throwIfAborted();
         return readAt(file, buffer, position);

@@ -51,7 +51,7 @@ export async function readSafetensors(
   if (filled < 8) throw modelError(path, `it has ${size} bytes, less than the 8 with which a safetensors file begins`);
   const length = headerLength(first, size, path);
   const header = length + 8 <= filled ? first.subarray(8, 8 + length) : await rest(file, first, filled, length);
-  return { fileBytes: size, ...summary(header, size - 8 - length, path, context, each) };
+  return { fileBytes: size, ...(await summary(header, file, context, each)) };
 }
 
 function headerLength(first: Buffer, size: number, path: string): number {
@@ -79,51 +79,59 @@ async function rest(file: ByteSource, first: Buffer, filled: number, length: num
   return header;
 }
 
-function summary(
+async function summary(
   header: Buffer,
-  dataBytes: number,
-  path: string,
+  { path, signal, size }: ByteSource,
   { layers, packedBits }: TensorContext,
   each?: (tensor: TensorFacts) => void,
-): Omit<SafetensorsFile, 'fileBytes'> {
+): Promise<Omit<SafetensorsFile, 'fileBytes'>> {
   const sums = new WeightSums();
-  const ranges: Range[] = [];
+  const data = new Ranges();
   let largestTensor = 0;
-  const other = (name: string, value: unknown): HeaderEntry => entryOf(name, value, path);
-  forEachTensor(header, path, other, (entry) => {
+  const found = (entry: HeaderEntry): void => {
     const { begin, dtype, end, name } = entry;
     const bytes = end - begin;
     const parameters = elementsOf(entry, path) * parametersPerElement(name, dtype, packedBits);
-    ranges.push({ begin, end });
-    largestTensor = Math.max(largestTensor, bytes);
+    data.add(begin, end);
+    if (bytes > largestTensor) largestTensor = bytes;
     sums.add(partOf(name, layers), dtype, bytes, parameters);
     each?.({ name, dtype, bytes, parameters });
-  });
-  checkRanges(ranges, dataBytes, path);
+  };
+  await forEachTensor(header, path, { found, other: (name, value) => entryOf(name, value, path), signal });
+  data.check(size - 8 - header.length, path);
   return { sums: sums.all(), largestTensor };
 }
 
-interface Range {
-  begin: number;
-  end: number;
-}
+/** Where tensors are. They must cover the data without holes; those that follow each other are one range. */
+class Ranges {
+  readonly #ranges: { begin: number; end: number }[] = [];
+  #last = { begin: 0, end: 0 };
 
-/** Tensors must cover the data without holes. */
-function checkRanges(ranges: readonly Range[], dataBytes: number, path: string): void {
-  let at = 0;
-  for (const { begin, end } of [...ranges].sort((a, b) => a.begin - b.begin || a.end - b.end)) {
-    if (begin !== at)
+  add(begin: number, end: number): void {
+    if (begin === this.#last.end) {
+      this.#last.end = end;
+      return;
+    }
+    this.#ranges.push(this.#last);
+    this.#last = { begin, end };
+  }
+
+  check(dataBytes: number, path: string): void {
+    let at = 0;
+    for (const { begin, end } of [...this.#ranges, this.#last].sort((a, b) => a.begin - b.begin || a.end - b.end)) {
+      if (begin !== at)
+        throw modelError(
+          path,
+          `its tensors ${begin < at ? 'overlap' : 'leave a hole'} at byte ${Math.min(at, begin)} of the data`,
+        );
+      at = end;
+    }
+    if (at !== dataBytes)
       throw modelError(
         path,
-        `its tensors ${begin < at ? 'overlap' : 'leave a hole'} at byte ${Math.min(at, begin)} of the data`,
+        at > dataBytes
+          ? `its tensors take ${at.toLocaleString('en-US')} bytes, but the file has ${dataBytes.toLocaleString('en-US')} for them: it is cut off; download it again`
+          : `${(dataBytes - at).toLocaleString('en-US')} bytes after the last tensor belong to none`,
       );
-    at = end;
   }
-  if (at !== dataBytes)
-    throw modelError(
-      path,
-      at > dataBytes
-        ? `its tensors take ${at.toLocaleString('en-US')} bytes, but the file has ${dataBytes.toLocaleString('en-US')} for them: it is cut off; download it again`
-        : `${(dataBytes - at).toLocaleString('en-US')} bytes after the last tensor belong to none`,
-    );
 }

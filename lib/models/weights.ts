@@ -69,11 +69,21 @@ export function parametersOf(sums: readonly WeightSum[], part?: WeightPart): num
   return sums.reduce((sum, entry) => (part === undefined || entry.part === part ? sum + entry.parameters : sum), 0);
 }
 
-/** Where the number of a tensor's layer stands in its name, after "layers." or "blk."; -1: it belongs to none. */
-function layerIndex(name: string): number {
-  const hugging = name.indexOf('layers.');
-  const at = hugging >= 0 ? hugging + 7 : name.startsWith('blk.') ? 4 : -1;
-  return at >= 0 && /\d/.test(name.charAt(at)) ? at : -1;
+/** The number of a tensor's layer, which stands in its name after "layers." or "blk."; -1: it belongs to none. */
+function layerOf(name: string): number {
+  const hugging = name.startsWith(FIRST_LAYERS) ? FIRST_LAYERS.length - 7 : name.indexOf('layers.');
+  let at = hugging >= 0 ? hugging + 7 : name.startsWith('blk.') ? 4 : name.length;
+  let layer = -1;
+  for (let digit = digitAt(name, at); digit >= 0; digit = digitAt(name, ++at)) layer = Math.max(0, layer) * 10 + digit;
+  return layer;
+}
+
+/** How nearly every tensor begins. */
+const FIRST_LAYERS = 'model.layers.';
+
+function digitAt(text: string, at: number): number {
+  const digit = text.charCodeAt(at) - 0x30;
+  return digit >= 0 && digit <= 9 ? digit : -1;
 }
 
 const VISION = /(?:^|\.)(?:vision\w*|visual|v|mm|mmproj|multi_modal_projector|image_newline|audio\w*|a)\./;
@@ -86,10 +96,10 @@ const VISION = /(?:^|\.)(?:vision\w*|visual|v|mm|mmproj|multi_modal_projector|im
 export function partOf(name: string, layers: number | null): WeightPart {
   if (name.includes('mtp.') || name.includes('.nextn.')) return 'mtp';
   // Some name a projection of attention "v" or "a".
-  if (!name.startsWith('model.layers.') && VISION.test(name)) return 'vision';
-  const at = layerIndex(name);
-  if (at >= 0) {
-    if (layers !== null && Number.parseInt(name.slice(at), 10) >= layers) return 'mtp';
+  if (!name.startsWith(FIRST_LAYERS) && VISION.test(name)) return 'vision';
+  const layer = layerOf(name);
+  if (layer >= 0) {
+    if (layers !== null && layer >= layers) return 'mtp';
     return name.includes('.experts') || name.includes('_exps.') ? 'experts' : 'blocks';
   }
   // Gemma's embeddings of each layer are looked up by the layers.

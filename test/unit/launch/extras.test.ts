@@ -47,6 +47,14 @@ async function judged(line: string, machine: Snapshot = MACHINE, load = MODEL) {
   return { ...judgement, terms, unread: [...unread, ...judgement.unread].map(({ text }) => text) };
 }
 
+it('a signal ends the reading of what is loaded besides', async () => {
+  const signal = AbortSignal.abort(new Error('enough'));
+  for (const option of [`-md ${SMALL}`, `--mmproj ${PROJECTOR}`])
+    await expect(findExtras(commandOf(`llama-server -m ${MAIN} ${option}`), {}, HUB, { signal })).rejects.toThrow(
+      'enough',
+    );
+});
+
 describe('llama.cpp', () => {
   const LINE = `llama-server -m ${MAIN} -c 8192 -np 1`;
 

@@ -8,6 +8,7 @@ import { estimate, estimateTable, openModel } from '../../../lib/estimate/index.
 import { fit as fitInto, fitTable } from '../../../lib/fit/index.ts';
 import { readGguf } from '../../../lib/models/gguf.ts';
 import type { ByteSource } from '../../../lib/models/model-file.ts';
+import { readSafetensors } from '../../../lib/models/safetensors.ts';
 import { entryOf } from '../../../lib/models/safetensors-entry.ts';
 import { forEachTensor, type HeaderEntry } from '../../../lib/models/safetensors-header.ts';
 import { snapshotOf } from '../../support/snapshots.ts';
@@ -176,6 +177,24 @@ describe('a signal', () => {
   });
 });
 
+describe('a signal while a long header is walked', () => {
+  it('ends it', async () => {
+    const entry = (index: number) =>
+      `"t${index}":{"dtype":"F32","shape":[1],"data_offsets":[${4 * index},${4 * index + 4}]}`;
+    const count = 200_000;
+    const json = Buffer.from(`{${Array.from({ length: count }, (_, index) => entry(index)).join(',')}}`);
+    const bytes = Buffer.concat([u64(json.length), json]);
+    const controller = new AbortController();
+    const file = { ...source(bytes, bytes.length + 4 * count), signal: controller.signal };
+    const context = { layers: null, packedBits: null };
+    const walked = readSafetensors(file, context, ({ name }) => {
+      if (name === 't100000') controller.abort(new Error('enough'));
+    });
+    await expect(walked).rejects.toThrow('enough');
+    await expect(readSafetensors(source(bytes, file.size), context)).resolves.toMatchObject({ largestTensor: 4 });
+  });
+});
+
 /** What a header holds by JSON.parse; null: it is no header. */
 function byJson(header: string): HeaderEntry[] | null {
   try {
@@ -189,16 +208,13 @@ function byJson(header: string): HeaderEntry[] | null {
   }
 }
 
-function byWalk(header: string): HeaderEntry[] | null {
-  const found: HeaderEntry[] = [];
+async function byWalk(header: string): Promise<HeaderEntry[] | null> {
+  const entries: HeaderEntry[] = [];
   try {
-    forEachTensor(
-      Buffer.from(header),
-      'x',
-      (name, value) => entryOf(name, value, 'x'),
-      (entry) => found.push(entry),
-    );
-    return found;
+    const found = (entry: HeaderEntry) => entries.push(entry);
+    const other = (name: string, value: unknown) => entryOf(name, value, 'x');
+    await forEachTensor(Buffer.from(header), 'x', { found, other });
+    return entries;
   } catch (error) {
     expect(error).toBeInstanceOf(UmaError);
     return null;
@@ -229,27 +245,27 @@ describe('the walk over a header', () => {
     .tuple(fc.dictionary(name, entry), fc.dictionary(name, fc.string()), fc.constantFrom(undefined, 1, '\t'))
     .map(([tensors, metadata, space]) => JSON.stringify({ __metadata__: metadata, ...tensors }, null, space));
 
-  it('finds what JSON.parse finds', () => {
-    fc.assert(
-      fc.property(header, (json) => {
-        expect(byWalk(json)).toEqual(byJson(json));
+  it('finds what JSON.parse finds', async () => {
+    await fc.assert(
+      fc.asyncProperty(header, async (json) => {
+        expect(await byWalk(json)).toEqual(byJson(json));
       }),
     );
   });
 
-  it('takes nothing that JSON.parse refuses, and refuses in one line', () => {
+  it('takes nothing that JSON.parse refuses, and refuses in one line', async () => {
     const change = fc.tuple(
       header,
       fc.nat(),
       fc.constantFrom('', '"', '{', '}', '[', ']', ',', ':', '0', '-1', '1e3', ' ', '\\', 'null', '\u0001', '\u00e9'),
       fc.nat(3),
     );
-    fc.assert(
-      fc.property(change, ([json, at, piece, cut]) => {
+    await fc.assert(
+      fc.asyncProperty(change, async ([json, at, piece, cut]) => {
         const place = at % (json.length + 1);
         // Half of a character that is cut becomes another one in bytes.
         const broken = Buffer.from(json.slice(0, place) + piece + json.slice(place + cut)).toString();
-        const walked = byWalk(broken);
+        const walked = await byWalk(broken);
         if (walked !== null && new Set(walked.map((tensor) => tensor.name)).size === walked.length)
           expect(sortedByName(walked)).toEqual(sortedByName(byJson(broken)));
       }),
