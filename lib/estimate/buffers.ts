@@ -29,7 +29,7 @@ const ALIVE = 5;
 
 /**
  * llama.cpp's compute buffer on one GPU: the largest of the logits of a batch, and without flash attention the scores of
- * one layer. The factors are those of published logs (docs/estimate.md has each).
+ * one layer. The factors are those of published logs (test/unit/estimate/golden/measurements.md has each).
  */
 function computeBuffer(architecture: Architecture, use: Inference): EstimateTerm {
   const { experts, heads, hidden, softcap, vocab } = architecture;

@@ -1,6 +1,6 @@
 /**
  * The rules of thumb of a training method made on a Spark: a first guess before a sweep. They leave out most of what
- * training takes (docs/estimate.md has measurements beside them).
+ * training takes (docs/estimate.md says by how much it misses).
  */
 
 import { invalidArgument } from '../base/arguments.ts';

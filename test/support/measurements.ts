@@ -455,7 +455,7 @@ export function keeps({ measured, ours, quantity }: Comparison): boolean {
   return measured >= ours.low * 0.995 && measured <= ours.high * 1.005;
 }
 
-/** The table of docs/estimate.md: one line for each published row. */
+/** The comparison as a table: one line for each published row. */
 export function comparisonTable(): string[] {
   const rows = MEASUREMENTS.map((row) => comparisonsOf(row))
     .filter((comparisons) => comparisons.length > 0)
