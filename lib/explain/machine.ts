@@ -53,12 +53,12 @@ export function otherGpu(total: number | null | undefined, machine: Machine): st
   return `The message is from a GPU with ${formatBytes(total ?? null)}, and the one here has ${formatBytes(machine.gpuTotal)}: its numbers are not compared.`;
 }
 
-/** "60.0 GiB can be allocated now, 110.3 GiB after reclaim of page cache". */
+/** "60.0 GiB can be allocated here at once, and 110.3 GiB once …". */
 export function roomText({ afterReclaim, immediate, unified }: Machine): string {
   if (afterReclaim === null) return 'how much can be allocated here is not known';
   if (unified === undefined || immediate === null || afterReclaim - immediate < 0.01 * afterReclaim)
     return `${formatBytes(afterReclaim)} can be allocated here now`;
-  return `${formatBytes(immediate)} can be allocated here without reclaim, and ${formatBytes(afterReclaim)} once the kernel gives back page cache`;
+  return `${formatBytes(immediate)} can be allocated here at once, and ${formatBytes(afterReclaim)} once the kernel gives back page cache`;
 }
 
 /** Whether `bytes` would fit now, and if not, by how much and who holds the memory. `what` begins the sentence. */
@@ -74,7 +74,7 @@ export function fitText(what: string, bytes: number, machine: Machine): string {
   if (safe !== null && bytes > safe)
     return `${what}; ${roomText(machine)}, but no more than ${formatBytes(safe)} is safe to load.`;
   const reclaim = immediate !== null && bytes > immediate;
-  return `${what}; ${roomText(machine)}: it fits${reclaim ? ' after reclaim only' : ' now'}.`;
+  return `${what}; ${roomText(machine)}: it fits${reclaim ? ' only then' : ' now'}.`;
 }
 
 /** " vllm (7) holds 60.0 GiB.": the largest GPU process; '' if none is known. */

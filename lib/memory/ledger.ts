@@ -94,10 +94,10 @@ const SPLITTING_COUNTERS = [
 
 function notSplit(host: HostMemory): string[] {
   const sentences = SPLITTING_COUNTERS.filter(([field]) => host[field] === null).map(
-    ([, counter, memory]) => `${counter} is missing: ${memory} is in unattributed`,
+    ([, counter, memory]) => `${counter} is missing: ${memory} is in no counter`,
   );
   if (host.kReclaimable === null && host.sReclaimable === null)
-    sentences.push('KReclaimable and SReclaimable are missing: reclaimable slab is in unattributed');
+    sentences.push('KReclaimable and SReclaimable are missing: the kernel’s caches are in no counter');
   if (host.shmem === null && host.cached !== null) sentences.push('Shmem is missing: shared memory is in pageCache');
   return sentences;
 }

@@ -147,7 +147,7 @@ function judgeWaiting(percent: number, { available, total }: PressureFacts['host
   return {
     state: 'waiting',
     level: isLow ? 'warning' : 'notice',
-    text: `${waitingText(percent)}${left}: the kernel is busy reclaiming`,
+    text: `${waitingText(percent)}${left}: the kernel is busy taking memory back`,
     next: isLow ? 'stop a program before you start another' : 'umaprobe watch',
   };
 }

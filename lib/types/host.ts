@@ -130,7 +130,7 @@ export interface Ledger {
   total: number;
   entries: LedgerEntry[];
   /**
-   * What could not be split because a counter is missing: "Cached is missing: page cache is in unattributed". [] on
+   * What could not be split because a counter is missing: "Cached is missing: page cache is in no counter". [] on
    * every usual kernel. While it is not, `unattributed` is not memory that nobody accounts for.
    */
   notSplit: string[];

@@ -58,6 +58,6 @@ export function verdictOf(outcome: Outcome): Pick<PrepareReport, 'verdict' | 're
   }
   return {
     verdict: 'after-reclaim',
-    reason: `${sum} are not available at once: ${immediate === null ? 'how much is, is not known' : `${formatBoth(immediate)} are`}. The kernel reclaims the rest (${formatBoth(afterReclaim)} in total) during the allocation; programs that check cudaMemGetInfo first may refuse to start${hint}`,
+    reason: `${sum} are not available at once: ${immediate === null ? 'how much is, is not known' : `${formatBoth(immediate)} are`}. The kernel takes the rest back (${formatBoth(afterReclaim)} in total) during the allocation; programs that check cudaMemGetInfo first may refuse to start${hint}`,
   };
 }

@@ -9,9 +9,9 @@ export const cacheReclaimCommand: Command = {
   name: 'cache reclaim',
   usage: '<size> [options]',
   description:
-    'Works without root for a cgroup that this user owns. Reclaims page cache that its programs read, and program memory that can be swapped. CUDA memory is charged to no cgroup and is never reclaimed. ' +
+    'Works without root for a cgroup that this user owns. The kernel takes back files in cache that its programs read, and memory that can be swapped. CUDA memory belongs to no cgroup and stays. ' +
     'Needs cgroup v2 and Linux 5.19.\n' +
-    'Exit code: 1 if the kernel reclaimed less than requested.',
+    'Exit code: 1 if the kernel took less than requested.',
   options: {
     cgroup: {
       type: 'string',

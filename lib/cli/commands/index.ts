@@ -87,7 +87,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'cache reclaim',
-    summary: 'Asks the kernel to reclaim memory of one cgroup',
+    summary: 'Has the kernel take memory back from one cgroup',
     load: async () => (await import('./cache-reclaim.ts')).cacheReclaimCommand,
   },
   {
@@ -102,7 +102,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'launch',
-    summary: 'Starts a program safely: fit, prepare, guard, record, and a receipt',
+    summary: 'Starts a program safely: fit, prepare, guard and record',
     load: async () => (await import('./launch.ts')).launchCommand,
   },
   {

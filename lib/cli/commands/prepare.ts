@@ -15,7 +15,7 @@ export const prepareCommand: Command = {
   description:
     'Measures, takes the mildest step that helps, measures again, and stops as soon as the size can be allocated at once above the floor for the host. The steps: ' +
     'evict model files that no process uses; drop page cache (level 1); drop slab and driver pools (level 2); compact. The last three need root or --sudo; a step that is not allowed is skipped, with the reason.\n' +
-    'Verdict: enough, after-reclaim (only after the kernel reclaims page cache), not-enough. Exit code: 0 for enough, else 1. With --dry-run nothing is changed, and 0 means that the plan reaches enough.',
+    'Verdict: enough, after-reclaim (only once the kernel has given back files in cache), not-enough. Exit code: 0 for enough, else 1. With --dry-run nothing is changed, and 0 means that the plan reaches enough.',
   options: {
     bytes: { type: 'string', placeholder: '<size>', summary: 'The size, as an option' },
     path: {

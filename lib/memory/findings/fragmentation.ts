@@ -85,7 +85,7 @@ export const contextBlocks: Row = {
     if (large >= FEW_BLOCKS) return passed('Free blocks are there in which a context can begin.', evidence);
     return applies({
       severity: 'warning',
-      summary: `A CUDA program may fail to start: only ${formatBytes(large)} are free in blocks of 2 MiB or more, which a context needs, though ${formatBytes(headroom(snapshot).afterReclaim)} can be allocated after reclaim.`,
+      summary: `A CUDA program may fail to start: only ${formatBytes(large)} are free in blocks of 2 MiB or more, which a context needs, though ${formatBytes(headroom(snapshot).afterReclaim)} can become free.`,
       effect: UNKNOWN_EFFECT,
       evidence,
       remedy: { text: orByUmaprobe(DROP_AND_COMPACT), command: DROP_AND_COMPACT, needsRoot: true, gains: null },

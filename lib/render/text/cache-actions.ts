@@ -73,7 +73,7 @@ export function dropPage(report: DropReport, options: RenderOptions): string[] {
 function gainLines({ nextAllocation, receipt, warnings }: DropReport, options: RenderOptions): string[] {
   const lines: string[] = [];
   if (nextAllocation !== null) {
-    const gain = `${signed(nextAllocation.immediate)} at once, ${signed(nextAllocation.afterReclaim)} after reclaim`;
+    const gain = `${signed(nextAllocation.immediate)} at once, ${signed(nextAllocation.afterReclaim)} once files in cache are given back`;
     lines.push(...hanging('allocatable on the GPU  ', gain, options.width));
   }
   const pools = receipt.change.driverPools ?? 0;

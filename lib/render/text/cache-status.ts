@@ -33,7 +33,7 @@ function splitTable(machine: CacheSplit, { targets }: CacheStatus, { cut, paint,
     [named, machine.modelFiles],
     [machine.modelFiles === null ? 'files' : 'other files, block devices', machine.otherFiles],
     ['shared memory, tmpfs', machine.shmem],
-    ['reclaimable slab', machine.slabReclaimable],
+    ['kernel caches (slab)', machine.slabReclaimable],
     ['page cache and slab', machine.total],
   ];
   const cells = rows

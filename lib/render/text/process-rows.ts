@@ -127,6 +127,6 @@ export function remainderRows({ sharedMemory, totals, unattributed }: ProcessesR
     const places = where.length === 0 ? '' : `: ${where.join(', ')}`;
     rows.push({ ...detailRow(''), held: unmapped, who: `tmpfs, shared memory of no process${places}` });
   }
-  if (unattributed > 0) rows.push({ ...detailRow(''), held: unattributed, who: 'unattributed: driver, pipe buffers' });
+  if (unattributed > 0) rows.push({ ...detailRow(''), held: unattributed, who: 'in no counter: driver, pipe buffers' });
   return rows;
 }

@@ -127,10 +127,10 @@ function unattributedLabel(snapshot: Snapshot, bytes: number): string {
   if (bytes < 0) return 'counted twice by the kernel';
   if (snapshot.ledger.notSplit.length > 0) return 'not attributed (see below)';
   const device = unifiedDevice(snapshot);
-  if (device === undefined) return 'unattributed (drivers, kernel)';
-  if (unknownGpuMemory(snapshot) !== null) return 'unattributed (GPU memory and driver)';
+  if (device === undefined) return 'in no counter (drivers, kernel)';
+  if (unknownGpuMemory(snapshot) !== null) return 'in no counter (GPU memory and driver)';
   const pools = hasUnknownPools(snapshot);
-  return pools ? 'unattributed (driver and its pools)' : 'unattributed (driver, kernel)';
+  return pools ? 'in no counter (driver and its pools)' : 'in no counter (driver, kernel)';
 }
 
 export function mark(group: Group, options: RenderOptions): string {

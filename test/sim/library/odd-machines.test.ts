@@ -56,7 +56,7 @@ describe('a meminfo that no kernel writes (simulated)', () => {
   it('without Cached: page cache is no hidden memory, in the picture, in doctor and in the verdict', () => {
     const machine = machineWithFiles({ '/proc/meminfo': meminfo({ Cached: 'Cached:   108000 MB\n' }) });
     const snapshot = snapshotJson(['--sim', machine]);
-    expect(snapshot.ledger.notSplit).toEqual(['Cached is missing: page cache is in unattributed']);
+    expect(snapshot.ledger.notSplit).toEqual(['Cached is missing: page cache is in no counter']);
     expect(snapshot.judgement).toMatchObject({
       level: 'notice',
       because: expect.stringMatching(
@@ -65,7 +65,7 @@ describe('a meminfo that no kernel writes (simulated)', () => {
     });
     const page = runUmaprobe(['snapshot', '--full', '--sim', machine]).stdout;
     expect(page).toMatch(/not attributed \(see below\)/);
-    expect(page).toMatch(/· Cached is missing: page cache is in unattributed\./);
+    expect(page).toMatch(/· Cached is missing: page cache is in no counter\./);
     expect(page).not.toMatch(/no counter and no listed process|Infinity|NaN/);
     expect(doctorOn(machine, 'memory.unattributed')).toMatchObject([{ status: 'unknown' }]);
   });

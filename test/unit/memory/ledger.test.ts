@@ -98,9 +98,9 @@ describe('ledger', () => {
     expect(whole.notSplit).toEqual([]);
     expect(whole.entries.at(-1)?.from).toBe('MemTotal − all of the above');
     const book = ledger(hostOf({ cached: null }), nothing);
-    expect(book.notSplit).toEqual(['Cached is missing: page cache is in unattributed']);
+    expect(book.notSplit).toEqual(['Cached is missing: page cache is in no counter']);
     expect(book.entries.at(-1)?.from).toBe(
-      'MemTotal − all of the above; Cached is missing: page cache is in unattributed',
+      'MemTotal − all of the above; Cached is missing: page cache is in no counter',
     );
     expect(ledger(hostOf({ shmem: null }), nothing).notSplit).toEqual([
       'Shmem is missing: shared memory is in pageCache',

@@ -210,7 +210,7 @@ describe('processes that hold GPU memory', () => {
   it('are never "none" where they are not known', () => {
     const text = textOf({ host, container: true });
     expect(text).toMatch(/Processes holding GPU memory: not known here \(this process is in a PID\s+namespace/);
-    expect(text).toContain('unattributed (GPU memory and driver)');
+    expect(text).toContain('in no counter (GPU memory and driver)');
     expect(textOf({ container: true, processes: [share(7)], host })).toMatch(
       /not all is known here: this process is in/,
     );
@@ -236,7 +236,7 @@ describe('processes that hold GPU memory', () => {
       ],
     });
     expect(text).toMatch(/GPU memory of processes, at least +20\.00/);
-    expect(text).toContain('unattributed (GPU memory and driver)');
+    expect(text).toContain('in no counter (GPU memory and driver)');
     expect(text).toMatch(/8 {2}vllm +unknown/);
     expect(text).toMatch(/not all is known here: NVML does not report how much memory 1 of the 2/);
   });

@@ -282,7 +282,7 @@ const BLOCKS: FindingCase[] = [
     'hardly any, and no context was tried',
     untried('580.142', FULL),
     'warn',
-    /^A CUDA program may fail to start: only 0 B are free.*17\.0 GiB can be allocated/,
+    /^A CUDA program may fail to start: only 0 B are free.*17\.0 GiB can become free/,
     { effect: 'unknown', command: /compact_memory$/ },
   ],
   [

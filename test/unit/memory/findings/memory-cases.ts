@@ -218,7 +218,7 @@ const AVAILABLE: FindingCase[] = [
       { host: { free: 8 * GiB, cached: null, available: 108 * GiB } },
     ),
     'note',
-    /^The use of the memory cannot be split: Cached is missing: page cache is in unattributed \(\/proc\/meminfo, Cached: the line has the unit MB, expected kB\)\.$/,
+    /^The use of the memory cannot be split: Cached is missing: page cache is in no counter \(\/proc\/meminfo, Cached: the line has the unit MB, expected kB\)\.$/,
     { effect: 'unknown' },
   ],
   ['kernel.files', 'all answer', on(), 'pass', /answers/],
