@@ -35,9 +35,11 @@ export interface FoundMessage {
 
 const ANCHORS = MESSAGES.flatMap((message, row) => message.anchors.map((text) => ({ text, row })));
 
-interface Hit {
-  at: number;
-  anchor: number;
+/** Anchors that stand near each other. */
+interface Hits {
+  first: number;
+  last: number;
+  anchors: Set<number>;
 }
 
 export class ErrorScanner {
@@ -93,19 +95,20 @@ export class ErrorScanner {
 
   /** Searches for anchors that begin before `limit`, and reads the passages around them. */
   #searchTo(limit: number): void {
-    let hits: Hit[] = [];
+    let hits: Hits | null = null;
     let end = 0;
     ErrorScanner.#search.forEach(this.#buffer, this.#searched, this.#filled, (at, anchor) => {
       if (at >= limit) return;
-      const [first] = hits;
-      if (first !== undefined && (at >= end || at - first.at > LONGEST)) {
-        this.#read(hits, end);
-        hits = [];
+      if (hits !== null && at >= end) end = this.#passageEnd(hits.last);
+      if (hits !== null && (at >= end || at - hits.first > LONGEST)) {
+        this.#read(hits);
+        hits = null;
       }
-      hits.push({ at, anchor });
-      end = this.#passageEnd(at);
+      hits ??= { first: at, last: at, anchors: new Set() };
+      hits.last = at;
+      hits.anchors.add(anchor);
     });
-    if (hits.length > 0) this.#read(hits, end);
+    if (hits !== null) this.#read(hits);
     this.#searched = Math.max(this.#searched, limit);
   }
 
@@ -119,22 +122,24 @@ export class ErrorScanner {
 
   #passageEnd(hit: number): number {
     const end = Math.min(this.#filled, hit + AFTER);
-    const lineBreak = this.#buffer.lastIndexOf(LINE_FEED, end);
-    return end === this.#filled || lineBreak <= hit ? end : lineBreak;
+    if (end === this.#filled) return end;
+    const lineBreak = this.#buffer.subarray(hit, end + 1).lastIndexOf(LINE_FEED);
+    return lineBreak <= 0 ? end : hit + lineBreak;
   }
 
-  #read(hits: readonly Hit[], end: number): void {
-    const anchors = [...new Set(hits.map(({ anchor }) => anchor))];
+  #read(hits: Hits): void {
+    const anchors = [...hits.anchors];
     const key = anchors.sort((a, b) => a - b).join();
     const before = this.#foundBy.get(key) ?? 0;
     // A log of nothing but one message: more of them say nothing new, and reading each takes 10 µs.
     if (before >= MOST_COUNTED) return;
-    this.#foundBy.set(key, before + this.#readPassage(hits, end, anchors));
+    this.#foundBy.set(key, before + this.#readPassage(hits, anchors));
   }
 
   /** Returns how many messages it has found. */
-  #readPassage(hits: readonly Hit[], end: number, anchors: readonly number[]): number {
-    const start = this.#passageStart((hits[0] as Hit).at);
+  #readPassage({ first, last }: Hits, anchors: readonly number[]): number {
+    const start = this.#passageStart(first);
+    const end = this.#passageEnd(last);
     const rows = [...new Set(anchors.map((anchor) => (ANCHORS[anchor] as (typeof ANCHORS)[number]).row))];
     rows.sort((a, b) => a - b);
     const piece = passage(this.#buffer, start, end, this.#offset);

@@ -28,10 +28,13 @@ const BESIDE = 800;
 export function recognise(text: string, messages: readonly Message[], before: () => string): Match[] {
   const matches: Match[] = [];
   for (const message of messages) {
+    // Those of one message do not overlap: a passage may hold hundreds of them.
+    const others = matches.length;
     for (const match of occurrences(text, message, before))
-      if (!matches.some((other) => overlap(other, match))) matches.push(match);
+      if (!matches.slice(0, others).some((other) => overlap(other, match))) matches.push(match);
   }
-  return matches.filter((match) => !matches.some((other) => absorbs(other, match))).sort((a, b) => a.start - b.start);
+  const absorbing = matches.filter(({ message }) => message.absorbs !== undefined);
+  return matches.filter((match) => !absorbing.some((other) => absorbs(other, match))).sort((a, b) => a.start - b.start);
 }
 
 function* occurrences(text: string, message: Message, before: () => string): Generator<Match> {
