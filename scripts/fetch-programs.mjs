@@ -1,4 +1,4 @@
-// Programs that tests run and nobody else needs: other versions of Node and npm, Bun, Deno. Each is a package of the
+// Programs that tests and packing need and nobody else: other versions of Node and npm, Bun, Deno, postject. Each is a package of the
 // npm registry, installed by npm into a cache folder on first use.
 import { existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -23,6 +23,11 @@ function fileOf(spec, file) {
 /** The binary of a major version of Node for an architecture. */
 export function nodeBinary(arch, major) {
   return fileOf(`node-linux-${arch}@^${major}`, `node-linux-${arch}/bin/node`);
+}
+
+/** The program that puts a blob into Node's binary, for scripts/standalone.mjs. */
+export function postject() {
+  return fileOf('postject@1.0.0-alpha.6', 'postject/dist/cli.js');
 }
 
 /** npm-cli.js of a major version of npm. */

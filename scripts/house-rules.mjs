@@ -37,6 +37,8 @@ const MAY_OPEN = {
   // Files of the package.
   'lib/report/package-files.ts': 'readFileSync',
   'lib/native/binding.ts': 'chmodSync readFileSync',
+  // Its folder in the user's cache.
+  'lib/standalone/unpack.ts': 'mkdirSync openSync readFileSync renameSync rmSync writeFileSync',
   // In a folder of makeTemporaryFolder.
   'lib/profile/templates.ts': 'mkdirSync writeFileSync',
   'lib/profile/trial.ts': 'rmSync',

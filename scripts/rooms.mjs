@@ -37,6 +37,7 @@ export const LIB_ROOMS = {
   profile: [...ALWAYS_ALLOWED, 'host', 'memory', 'journal', 'snapshot', 'explain', 'record', 'guard'],
   guard: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'sim', 'snapshot', 'processes', 'cache'],
   launch: [...ALWAYS_ALLOWED, 'host', 'memory', 'models', 'snapshot', 'cache', 'estimate', 'fit', 'record', 'guard'],
+  standalone: [...ALWAYS_ALLOWED],
   cli: [
     ...ALWAYS_ALLOWED,
     'memory',

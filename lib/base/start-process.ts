@@ -1,8 +1,33 @@
 /** Starts child processes, with one kind of error for everything that can prevent it. */
 
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
+import { packageRoot } from '../root.ts';
 import { errorCode, UmaError } from './errors.ts';
+
+/** The package's own programs, dist/<name>.js. */
+export const OWN_PROGRAMS = ['cli', 'worker', 'mem-get-info-worker', 'hidden-devices-worker'] as const;
+export type OwnProgram = (typeof OWN_PROGRAMS)[number];
+
+/** The file of one of the package's own programs, in the package at `root`. */
+export function ownProgramPath(name: OwnProgram, root = packageRoot()): string {
+  return join(root, `dist/${name}.js`);
+}
+
+/**
+ * One of the package's own programs in a process of its own: by Node, or by the standalone file, which runs these files as
+ * Node does (standalone/main.ts).
+ *
+ * @throws as `startProcess`.
+ */
+export function startOwnProgram(
+  name: OwnProgram,
+  args: readonly string[],
+  options: SpawnOptions,
+): Promise<ChildProcess> {
+  return startProcess(process.execPath, [ownProgramPath(name), ...args], options);
+}
 
 /**
  * A running child process with its pipes. An `error` event that comes later, as of a kill that is not permitted, is

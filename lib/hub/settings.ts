@@ -3,7 +3,7 @@
 import { isAbsolute, join } from 'node:path';
 import { UmaError } from '../base/errors.ts';
 import { readNamedFile } from '../base/named-path.ts';
-import { ownHome } from '../base/user.ts';
+import { ownCache } from '../base/user.ts';
 import { hubError } from './errors.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -78,10 +78,8 @@ function checkToken(from: string, text: string): string {
 }
 
 function cacheFolderOf(env: Variables): string | null {
-  const given = env.XDG_CACHE_HOME;
-  if (given !== undefined && isAbsolute(given)) return join(given, 'umaprobe', 'hub');
-  const home = ownHome(env);
-  return home === null ? null : join(home, '.cache', 'umaprobe', 'hub');
+  const cache = ownCache(env);
+  return cache === null ? null : join(cache, 'hub');
 }
 
 function proxyHintOf(env: Variables): string {

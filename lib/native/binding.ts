@@ -180,6 +180,8 @@ function remedy(root: string): string {
 /** Names the package's folder, so that it works from every folder and with every package manager. */
 function buildCommand(root: string): string {
   const script = join(root, 'scripts', 'native-build.mjs');
+  // Of the standalone file.
+  if (!existsSync(script)) return 'The package of npm can be built from source.';
   return `With a C++17 compiler, build it from source: node ${/^[\w@%+=:,./-]+$/.test(script) ? script : `'${script}'`}`;
 }
 

@@ -1,13 +1,9 @@
 /** The child process as the parent handles it: spawn, send, receive, kill. */
 
 import type { ChildProcess } from 'node:child_process';
-import { join } from 'node:path';
-import { startProcess } from '../base/start-process.ts';
+import { startOwnProgram } from '../base/start-process.ts';
 import { native } from '../native/binding.ts';
-import { packageRoot } from '../root.ts';
 import { type ChildMessage, type ChildRequest, lines, parseLine, type StopRequest } from './protocol.ts';
-
-const WORKER = join(packageRoot(), 'dist/worker.js');
 
 /** Length of the output that is kept to explain a crash. */
 const OUTPUT_TAIL_CHARACTERS = 2_000;
@@ -40,7 +36,7 @@ export class ProbeChild {
 
   /** @throws UmaError if the process cannot be started. */
   static async start(request: ChildRequest, journalFd: number | null, handlers: ChildHandlers): Promise<ProbeChild> {
-    const child = await startProcess(process.execPath, [WORKER], {
+    const child = await startOwnProgram('worker', [], {
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe', journalFd ?? 'ignore', 'pipe'],
       // The machine that this process was bound to; its environment may have changed since.

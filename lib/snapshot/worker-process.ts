@@ -1,11 +1,9 @@
 /** Runs one of the snapshot's workers in a child process, and collects the lines that it prints. */
 
-import { join } from 'node:path';
 import type { Failure } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
-import { startProcess } from '../base/start-process.ts';
+import { startOwnProgram } from '../base/start-process.ts';
 import { native } from '../native/binding.ts';
-import { packageRoot } from '../root.ts';
 
 export interface WorkerAnswer {
   lines: string[];
@@ -32,7 +30,7 @@ export async function runWorker(
   words: readonly string[],
   { deadlineMs, environment, purpose }: WorkerOptions,
 ): Promise<WorkerAnswer> {
-  const child = await startProcess(process.execPath, [join(packageRoot(), `dist/${worker}.js`), ...words], {
+  const child = await startOwnProgram(worker, words, {
     stdio: ['pipe', 'pipe', 'pipe'],
     // The same machine as this process, even if process.env has changed since the first reading.
     env: { ...environment, ...native().machineVariables() },

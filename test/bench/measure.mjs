@@ -81,6 +81,23 @@ export function run(program, args = []) {
   }).trim();
 }
 
+/** Milliseconds from start to exit. */
+function timeOf(file, args) {
+  const from = process.hrtime.bigint();
+  const { status } = spawnSync(file, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (status !== 0) throw new Error(`${file} ${args.join(' ')} exited with ${status}`);
+  return Number(process.hrtime.bigint() - from) / 1e6;
+}
+
+/** Median milliseconds of commands that alternate, so that a slow second of the machine affects all. */
+export function alternating(commands, rounds = 9) {
+  const times = commands.map(() => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [at, [file, ...args]] of commands.entries()) times[at].push(timeOf(file, args));
+  }
+  return times.map((list) => quantile(list, 0.5));
+}
+
 export const results = [];
 
 /** Prints the ratio of two values of this run, and whether it keeps its limit, where there is one. */

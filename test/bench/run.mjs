@@ -11,6 +11,7 @@ const all = [
   'snapshot',
   'import',
   'shell',
+  'standalone',
   'leak',
   'alloc',
   'guard',

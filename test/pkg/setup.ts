@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { bootstrapTypeScript } from '../../scripts/bootstrap.mjs';
-import { capture, root } from '../../scripts/run.mjs';
+import { capture, findTool, root } from '../../scripts/run.mjs';
 
 export interface Packed {
   /** The files listed by `npm pack`. */
@@ -20,6 +20,9 @@ export interface Packed {
   clone: string;
   /** A folder with nothing but the installed tarball and its dependencies. */
   app: string;
+  /** The standalone files by architecture, with the checksum beside each, and the Debian package of this machine's. */
+  standalone: Record<string, string>;
+  deb: string | null;
 }
 
 declare module 'vitest' {
@@ -64,6 +67,18 @@ async function lendBuilt(copy: string): Promise<void> {
   cpSync(join(root, 'prebuilds'), join(copy, 'prebuilds'), { recursive: true });
 }
 
+/** Made here, before a test takes the prebuilds away. */
+function standaloneFiles(copy: string): Pick<Packed, 'standalone' | 'deb'> {
+  const makes = (script: string, arch: string): string => {
+    const said = capture(process.execPath, [`scripts/${script}.mjs`, arch], { cwd: copy });
+    process.stderr.write(said);
+    return join(copy, /^\S+(?=: [\d.]+ MB)/m.exec(said)?.[0] ?? said);
+  };
+  const architectures = [...new Set([process.arch, 'arm64'])];
+  const standalone = Object.fromEntries(architectures.map((arch) => [arch, makes('standalone', arch)]));
+  return { standalone, deb: findTool('dpkg-deb') === null ? null : makes('deb', process.arch) };
+}
+
 let folder = '';
 
 export async function setup(project: TestProject): Promise<void> {
@@ -78,7 +93,8 @@ export async function setup(project: TestProject): Promise<void> {
   mkdirSync(app);
   writeFileSync(join(app, 'package.json'), '{ "private": true }\n');
   npm(app, 'install', '--ignore-scripts', '--prefer-offline', tarball);
-  project.provide('packed', { files: packed.files, unpackedSize: packed.unpackedSize, tarball, clone: copy, app });
+  const { files, unpackedSize } = packed;
+  project.provide('packed', { files, unpackedSize, tarball, clone: copy, app, ...standaloneFiles(copy) });
 }
 
 export function teardown(): void {

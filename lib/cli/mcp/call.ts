@@ -2,9 +2,7 @@
  * One call of a tool: the command in a process of its own, with a deadline. The server itself opens no library and creates no
  * CUDA context, and a driver that hangs is left behind with that process.
  */
-import { join } from 'node:path';
-import { startProcess } from '../../base/start-process.ts';
-import { packageRoot } from '../../root.ts';
+import { startOwnProgram } from '../../base/start-process.ts';
 import { isObject, RPC, RpcError } from './rpc.ts';
 import type { Invocation } from './tools.ts';
 
@@ -23,7 +21,7 @@ export async function callCommand(
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   signal.throwIfAborted();
-  const child = await startProcess(process.execPath, [join(packageRoot(), 'dist/cli.js'), ...args], {
+  const child = await startOwnProgram('cli', args, {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const ended = AbortSignal.any([signal, AbortSignal.timeout(CALL_MS)]);

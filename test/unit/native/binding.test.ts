@@ -10,13 +10,20 @@ let root: string;
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'umaprobe-load-'));
-  writeFileSync(join(root, 'package.json'), '{"name": "umaprobe"}');
+  writePackage(root);
   vi.stubEnv('UMAPROBE_BINARY', undefined);
 });
 afterEach(() => {
   vi.unstubAllEnvs();
   rmSync(root, { recursive: true });
 });
+
+/** What the search reads of a package, and the script that builds it. */
+function writePackage(folder: string): void {
+  mkdirSync(join(folder, 'scripts'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"name": "umaprobe"}');
+  writeFileSync(join(folder, 'scripts/native-build.mjs'), '');
+}
 
 /** A file in the place of a build that is not a library. */
 function place(path: string, text = 'not a library'): string {
@@ -48,6 +55,12 @@ describe('a missing binary', () => {
     expect(message).not.toContain('\n');
   });
 
+  it('cannot be built where the script is not, as in the standalone file', () => {
+    rmSync(join(root, 'scripts'), { recursive: true });
+    expect(failure().message).toMatch(/\. The package of npm can be built from source\. Tried: /);
+    expect(failure().message).not.toContain('native-build');
+  });
+
   it('is searched again at the next call', () => {
     expect(failure().nativeName).toBe('LIBRARY_MISSING');
     place('build/Release/umaprobe.node');
@@ -63,8 +76,7 @@ describe('a missing binary', () => {
 
   it('quotes a path that a shell would split', () => {
     const spaced = join(root, 'my app');
-    mkdirSync(spaced);
-    writeFileSync(join(spaced, 'package.json'), '{"name": "umaprobe"}');
+    writePackage(spaced);
     expect(failure(spaced).message).toContain(`node '${join(spaced, 'scripts/native-build.mjs')}'`);
   });
 
