@@ -6,6 +6,7 @@
 
 export { type Failure, UmaError, type UmaErrorCode } from './base/errors.ts';
 export { cacheStatus, compact, dropCaches, evictFiles, prepare, reclaim } from './cache/index.ts';
+export { compare } from './compare/index.ts';
 export { doctor } from './doctor/index.ts';
 export { estimate, estimateTable, openModel } from './estimate/index.ts';
 export { explain, explainError } from './explain/index.ts';

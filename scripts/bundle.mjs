@@ -13,7 +13,7 @@ import { root } from './run.mjs';
 const lib = join(root, 'lib');
 /** Modules that all entry points share, with what a snapshot and the guard both need. */
 const CORE =
-  /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|lazy|limits|nearest|serialized-error)|(cache|estimate|explain|fit|guard|launch|layout|processes|profile|record|report|snapshot|stress|sweep)\/index|host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/binding|snapshot\/(mem-get-info|memory|settled|watch))\.ts$/;
+  /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|lazy|limits|nearest|serialized-error)|(cache|compare|estimate|explain|fit|guard|launch|layout|processes|profile|record|report|snapshot|stress|sweep)\/index|host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/binding|snapshot\/(mem-get-info|memory|settled|watch))\.ts$/;
 
 /** What the first reading needs besides: one file instead of twenty. The rules of memory/ come whole. */
 const READING =

@@ -3,6 +3,7 @@
 import { checkKeys, invalidType, invalidValue, type Keys } from '../base/arguments.ts';
 import { formatBoth } from '../base/format.ts';
 import type {
+  CompareReport,
   EstimateReport,
   FitLargest,
   FitReport,
@@ -21,7 +22,7 @@ import type {
 export type CsvReport = SweepReport | StressReport | LayoutReport | ProfileReport | RecordReport;
 
 /** Reports that have a page. */
-export type HtmlReport = CsvReport | FitReport | FitTable | FitLargest | FitTogether | LaunchReport;
+export type HtmlReport = CsvReport | CompareReport | FitReport | FitTable | FitLargest | FitTogether | LaunchReport;
 
 /** What a page shows besides its report. */
 export interface HtmlOptions {
@@ -82,6 +83,8 @@ export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Pro
       return (await import('../render/html/profile.ts')).profileHtml(report, assets);
     case 'umaprobe/record/1':
       return (await import('../render/html/record.ts')).recordHtml(report, assets);
+    case 'umaprobe/compare/1':
+      return (await import('../render/html/compare.ts')).compareHtml(report, assets);
     case 'umaprobe/launch/1':
       return (await import('../render/html/launch.ts')).launchHtml(report, session, assets);
     case 'umaprobe/fit/1': {

@@ -36,6 +36,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./explain.ts')).explainCommand,
   },
   {
+    name: 'compare',
+    summary: 'Two snapshots, sweeps, recordings or machines side by side: what changed',
+    load: async () => (await import('./compare.ts')).compareCommand,
+  },
+  {
     name: 'fit',
     summary: 'Whether it fits, what each program will decide, and the flags to paste',
     load: async () => (await import('./fit.ts')).fitCommand,

@@ -66,7 +66,8 @@ function dedicatedTotal({ memoryModel, nvml, cuda }: DeviceSnapshot): string | n
   return total === null ? null : formatBoth(total);
 }
 
-const LEVELS: Readonly<Record<Level, readonly [label: string, style: Style]>> = {
+/** The label of a verdict, and its colour. */
+export const LEVELS: Readonly<Record<Level, readonly [label: string, style: Style]>> = {
   ok: ['OK', 'ok'],
   notice: ['NOTE', 'notice'],
   warning: ['WARNING', 'warning'],

@@ -95,6 +95,12 @@ export function bytesOf(labels: readonly LedgerLabel[], { entries }: Ledger): nu
   return entries.filter(({ label }) => labels.includes(label)).reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
+/** "programs", "files in cache (page cache)"; a text that is no label stays what it is. */
+export function ledgerName(label: string): string {
+  const rows = GROUPS.flatMap((group) => group.rows);
+  return rows.find(({ labels }) => (labels as readonly string[]).includes(label))?.name ?? label;
+}
+
 export function labelsOf({ rows }: Group): LedgerLabel[] {
   return rows.flatMap(({ labels }) => labels);
 }

@@ -28,6 +28,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   doctor: { args: '', schema: 'doctor' },
   processes: { args: '', schema: 'processes' },
   explain: { args: '', schema: 'explain' },
+  compare: { args: 'gb10 gb10-busy', schema: 'compare' },
   fit: { args: '--bytes 1GiB', schema: 'fit' },
   estimate: { args: '--params 7e9', schema: 'estimate', withoutBand: 'no number of it comes from a machine' },
   sweep: { args: '--sizes 64MiB --kind device --journal none', schema: 'sweep' },

@@ -38,6 +38,7 @@ describe('import', () => {
       'UmaError',
       'cacheStatus',
       'compact',
+      'compare',
       'doctor',
       'dropCaches',
       'estimate',

@@ -1,0 +1,115 @@
+import { statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { jsonText, MiB } from '../../base/format.ts';
+import { readNamedFile } from '../../base/named-path.ts';
+import { compare } from '../../compare/index.ts';
+import { readRecord } from '../../record/index.ts';
+import { comparePage } from '../../render/text/compare.ts';
+import { toHtml } from '../../report/index.ts';
+import { loadMachine } from '../../sim.ts';
+import type { Comparable } from '../../types/index.ts';
+import type { Command } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
+import { UsageError } from '../core/usage.ts';
+import { callCommand } from '../mcp/call.ts';
+import { reportsOf, writePage } from './reports.ts';
+
+const NAME = 'compare';
+/** A recording with 100,000 points has some 20 MB. */
+const MAX_BYTES = 256 * MiB;
+
+/** What a document is called in a message. */
+const KINDS: Readonly<Record<Comparable['schema'], string>> = {
+  'umaprobe/snapshot/2': 'a snapshot',
+  'umaprobe/processes/1': 'a list of processes',
+  'umaprobe/sweep/1': 'a sweep',
+  'umaprobe/record/1': 'a recording',
+};
+const EXPECTED =
+  'what snapshot, processes, sweep or record show print under --json, a folder of record, or a simulated machine';
+
+export const compareCommand: Command = {
+  name: NAME,
+  usage: '<A> <B> [options]',
+  description:
+    'Shows what differs between two of one kind: files that snapshot, processes, sweep or record show printed under --json, folders of ' +
+    'record (their newest session), or simulated machines (name or file), each as a snapshot of it.\n' +
+    'The largest change comes first, unknown is never 0, and programs are matched by pid within one boot, else by name.',
+  options: {
+    html: { type: 'string', placeholder: '<file>', summary: 'Write one HTML page; works offline' },
+  },
+  examples: [
+    { command: 'umaprobe compare before.json after.json', means: 'what a program took, and what came back' },
+    { command: 'umaprobe compare gb10 gb10-busy', means: 'two simulated machines' },
+    { command: 'umaprobe compare monday.json tuesday.json --html compare.html', means: 'a page to pass on' },
+  ],
+  readsMachine: false,
+  arguments: { min: 2, max: 2, afterDashes: false },
+  async run(context) {
+    const { json, positionals, values } = context;
+    const [nameA = '', nameB = ''] = positionals;
+    const reports = reportsOf(
+      values,
+      json,
+      NAME,
+      positionals.map((path) => ({ what: 'a file to compare', path })),
+    );
+    const [a, b] = [await documentOf(nameA), await documentOf(nameB)];
+    if (a.schema !== b.schema)
+      throw new UsageError(
+        `"${nameA}" is ${KINDS[a.schema]}, and "${nameB}" is ${KINDS[b.schema]}: name two of one kind.`,
+        NAME,
+      );
+    const document = await compare(a, b);
+    return writePage(
+      reports,
+      () => toHtml(document),
+      {
+        exitCode: EXIT.success,
+        document,
+        text: (terminal) => comparePage(document, renderOptionsFor(terminal, { hostName: hostname() })),
+      },
+      context,
+    );
+  },
+};
+
+/** @throws UsageError for what cannot be compared. */
+async function documentOf(name: string): Promise<Comparable> {
+  const stat = statSync(name, { throwIfNoEntry: false });
+  if (stat?.isDirectory() === true) return readRecord({ folder: name, sessions: 1 });
+  if (stat === undefined && !name.includes('/') && !name.endsWith('.json')) return machineSnapshot(name);
+  const text = readNamedFile('compare', name, MAX_BYTES);
+  const document = parse(text);
+  if (document === null) throw new UsageError(`"${name}" is not one JSON document; expected ${EXPECTED}.`, NAME);
+  const { schema } = document as { schema?: unknown };
+  if (schema === 'umaprobe/machine/1' || (schema === undefined && 'extends' in document)) return machineSnapshot(name);
+  if (typeof schema === 'string' && Object.hasOwn(KINDS, schema)) return document as Comparable;
+  const has = typeof schema === 'string' ? `has the schema ${jsonString(schema)}` : 'has no schema';
+  throw new UsageError(`"${name}" ${has}; expected ${EXPECTED}.`, NAME);
+}
+
+function jsonString(text: string): string {
+  return jsonText([text.slice(0, 60)]).slice(1, -1);
+}
+
+function parse(text: string): object | null {
+  try {
+    const document = JSON.parse(text) as unknown;
+    return typeof document === 'object' && document !== null && !Array.isArray(document) ? document : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A process is on one machine for its life: a process of its own takes the snapshot. */
+async function machineSnapshot(nameOrFile: string): Promise<Comparable> {
+  // Here, so that a mistake in it is said of its name.
+  loadMachine(nameOrFile);
+  const args = ['snapshot', '--json', '--memgetinfo', 'never', '--sim', nameOrFile];
+  const document = await callCommand({ args }, new AbortController().signal);
+  const { schema } = document;
+  if (typeof schema === 'string' && Object.hasOwn(KINDS, schema)) return document as unknown as Comparable;
+  throw new UsageError(`"${nameOrFile}" gave no snapshot: umaprobe snapshot --sim ${nameOrFile} says why.`, NAME);
+}
