@@ -1,6 +1,7 @@
 /** The estimate of a model that answers. */
 
 import { sumOf } from '../memory/range.ts';
+import type { CacheLayers } from '../models/architecture.ts';
 import type { ModelFacts } from '../models/model.ts';
 import { totalParameters } from '../models/weights.ts';
 import type { EstimatedModel, EstimatedUse, EstimateReport, EstimateTerm } from '../types/index.ts';
@@ -90,6 +91,8 @@ export function estimatedModel(model: ModelFacts): EstimatedModel {
     path: model.path,
     architecture: architecture?.name ?? null,
     layers: architecture?.layers ?? null,
+    heads: architecture?.heads ?? null,
+    kvHeads: kvHeadsOf(architecture?.cache ?? []),
     parameters: model.parameters ?? (counts === null ? null : totalParameters(counts)),
     files: model.files,
     fileBytes: model.fileBytes,
@@ -97,6 +100,11 @@ export function estimatedModel(model: ModelFacts): EstimatedModel {
     quantization: model.quantization?.method ?? null,
     dtypes: dtypesOf(model),
   };
+}
+
+function kvHeadsOf(cache: readonly CacheLayers[]): number | null {
+  const heads = cache.flatMap((layers) => (layers.kind === 'attention' ? [layers.kvHeads] : []));
+  return heads.length === 0 ? null : Math.min(...heads);
 }
 
 function dtypesOf({ weights }: ModelFacts): EstimatedModel['dtypes'] {

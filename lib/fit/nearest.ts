@@ -30,7 +30,8 @@ export async function nearestOf(question: Question, answer: ModelAnswer): Promis
   const { estimated, report } = answer;
   const isShort =
     ['tight', 'fits-after', 'no'].includes(report.verdict) && !isYes(report, question.options.acceptTight);
-  if (!isShort || estimated.method === 'rough') return null;
+  // Without a comparison it is refused for something else than its size.
+  if (!isShort || report.inequality === null || estimated.method === 'rough') return null;
   const { batch, context, kvDtype, sequences } = estimated.use;
   const search = { question, now: { context, count: batch ?? sequences, kvDtype, isTraining: batch !== null } };
   const single = [await share(search), await fewer(search), await smallerType(search), await shorter(search)];

@@ -185,6 +185,8 @@ export interface CheckedNeed {
   peak: FitRange;
   use: JudgedUse | null;
   layers: number | null;
+  /** Attention heads, and those of keys and values; null: unknown. */
+  heads: { all: number; keyValue: number | null } | null;
   /** Why the total says little, and the least that it takes; null: every part of it is counted. */
   unknown: { why: string; least: number } | null;
 }
@@ -203,6 +205,7 @@ export function checkNeed(need: unknown): CheckedNeed {
       peak: total,
       use: null,
       layers: null,
+      heads: null,
       unknown: null,
     };
   }
@@ -229,6 +232,7 @@ export function checkNeed(need: unknown): CheckedNeed {
             settings: use.settings ?? null,
           },
     layers: model?.layers ?? null,
+    heads: model?.heads == null ? null : { all: model.heads, keyValue: model.kvHeads ?? null },
     unknown: unreadFields(unread ?? [], terms, model) ?? leastBecause(total.bytes, terms, method, use?.use),
   };
 }

@@ -17,6 +17,7 @@ import type {
 } from '../types/index.ts';
 import { MODEL_PROGRAMS } from '../types/programs.ts';
 import { none } from './flags.ts';
+import { refusalByHeads } from './heads.ts';
 import { inequalityOf, isWorse, type Judged, judged, type Uncertain } from './judge.ts';
 import { llamaCpp, ollama } from './llama.ts';
 import { type Machine, machineOf, type Step } from './machine.ts';
@@ -127,7 +128,10 @@ function programReports(
 ): FitProgramReport[] {
   return (Object.keys(RULES) as FitProgram[])
     .filter((name) => only === null || name === only)
-    .map((name) => ifCertain(afterSteps(RULES[name], input, steps), RULES[name], input, uncertain))
+    .map(
+      (name) =>
+        refusalByHeads(name, input) ?? ifCertain(afterSteps(RULES[name], input, steps), RULES[name], input, uncertain),
+    )
     .map((report) => ({
       ...report,
       from: clean(report.from),

@@ -80,7 +80,10 @@ export async function judge(
     fit: report,
     noFit: null,
     expected: expectationOf(whole, report),
-    flags: report.verdict === 'no' && kvCacheBytes === null ? await flagsThatFit(model, command, machine, found) : null,
+    flags:
+      report.verdict === 'no' && report.inequality !== null && kvCacheBytes === null
+        ? await flagsThatFit(model, command, machine, found)
+        : null,
     room: roomOf(report, program),
     jobs,
     assumed: [...assumed, ...jobsText(jobs)],

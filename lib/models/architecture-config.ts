@@ -13,6 +13,7 @@ import {
   type LayerMemory,
 } from './architecture.ts';
 import { encoderDecoder, isEncoderDecoder } from './encoder-decoder.ts';
+import { isKnownType } from './known-types.ts';
 import { type Kind, kindsOf } from './layer-kinds.ts';
 import { checkLayers, type ModelConfig } from './model-config.ts';
 import { isObject } from './model-file.ts';
@@ -171,9 +172,17 @@ export function expertWidthOf(config: ModelConfig): number | null {
   return config.count(['moe_intermediate_size', 'expert_dim', 'expert_ffn_hidden_size'], 0);
 }
 
+/** Families with routed experts; the programs of all others read no number of experts. */
+const MIXTURES =
+  /moe|mixtral|^(?:afmoe|axk1|bailing|cosmos3|dbrx|deepseek|dots1|flex_olmo|gemma4|gpt_oss|jamba|kimi|llama4|longcat|mimo|minimax|mistral4|nemotron_h|qwen3_next|smallthinker|step3|xverse)/;
+
 export function expertsOf(config: ModelConfig): number {
   const names = ['n_routed_experts', 'num_local_experts', 'num_experts', 'moe_num_experts', 'num_routed_experts'];
-  return config.count(names, 0) ?? config.inner('ffn_config')?.count(names, 0) ?? 0; // DBRX nests them
+  const experts = config.count(names, 0) ?? config.inner('ffn_config')?.count(names, 0) ?? 0; // DBRX nests them
+  const type = config.text('model_type') ?? '';
+  // One expert is a dense layer. A type that is not known is unread for its name.
+  if (experts > 1 && isKnownType(config) && !MIXTURES.test(type)) config.notUnderstood(`experts of ${type}`, experts);
+  return experts;
 }
 
 const HIDDEN = ['hidden_size', 'n_embd', 'd_model', 'dim'];

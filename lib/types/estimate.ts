@@ -68,6 +68,9 @@ export interface EstimatedModel {
   architecture: string | null;
   /** Layers of the main model. */
   layers: number | null;
+  /** Attention heads, and the fewest heads of keys and values of a layer; null: unknown, or it has none. */
+  heads: number | null;
+  kvHeads: number | null;
   parameters: number | null;
   /** Number and size of the weight files, bytes. */
   files: number;

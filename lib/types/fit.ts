@@ -54,7 +54,7 @@ export type FitNeed =
         /** Options of the program, which its flags have to say. Default: not known. */
         settings?: EstimatedSettings;
       };
-      model?: { layers: number | null; source?: EstimatedModel['source'] };
+      model?: Pick<EstimatedModel, 'layers'> & Partial<Pick<EstimatedModel, 'source' | 'heads' | 'kvHeads'>>;
       /** Fields of its config that may change memory and are not understood: with any it never becomes a yes. */
       unread?: readonly string[];
     };

@@ -15,7 +15,16 @@ const OPTIONS = { width: 100, cut: 100, paint: createPaint(0), unicode: true, ex
 function fitOf(gib: number): FitReport {
   const bytes = gib * GiB;
   const total = { bytes, low: bytes, high: bytes };
-  const need = { total, terms: [], kvBytesPerToken: null, peak: total, use: null, layers: null, unknown: null };
+  const need = {
+    total,
+    terms: [],
+    kvBytesPerToken: null,
+    peak: total,
+    use: null,
+    layers: null,
+    heads: null,
+    unknown: null,
+  };
   return fitReport({ ...need, terms: [{ name: 'bytes', ...total }] }, snapshotOf(), {
     program: null,
     version: null,

@@ -12,6 +12,7 @@ import { harmless } from '../../../lib/models/config-fields.ts';
 import { isObject, type JsonObject } from '../../../lib/models/model-file.ts';
 import { readConfig } from '../../../lib/models/read-config.ts';
 import { totalParameters } from '../../../lib/models/weights.ts';
+import { QWEN3_8B } from '../../support/qwen.ts';
 import { ROOT } from '../../support/root.ts';
 import { snapshotOf } from '../../support/snapshots.ts';
 
@@ -150,6 +151,17 @@ describe('a field that nobody knows', () => {
       'zeta_config',
     ])
       expect(harmless(name, 2), name).toBeNull();
+  });
+});
+
+describe('experts', () => {
+  const experts = (model_type: string) =>
+    readConfig({ ...QWEN3_8B, model_type, num_experts: 8, moe_intermediate_size: 768 }, 'x').unread;
+
+  it('of a family that has none are not counted as if it had', () => {
+    for (const type of ['llama', 'qwen3', 'gemma3_text', 'mistral', 'phi3'])
+      expect(experts(type)).toContain(`experts of ${type} 8`);
+    for (const type of ['qwen3_moe', 'mixtral', 'gpt_oss']) expect(experts(type).join()).not.toContain('experts');
   });
 });
 
