@@ -19,15 +19,11 @@ export const EXIT = {
 
 /** The codes for the help and docs/errors.md, in a few words and in a sentence. */
 export const EXIT_MEANINGS: readonly (readonly [code: string, short: string, more: string])[] = [
-  [
-    '0',
-    'success',
-    'A machine without a GPU is a success of `snapshot`, too: the output says why there is none. A size that is too large is no failure of `sweep`',
-  ],
+  ['0', 'success', 'Also of `snapshot` without a GPU, and of `sweep` with a size that is too large'],
   [
     '1',
     'the answer is no, doctor has warnings, or umaprobe is broken',
-    '`sweep` measured nothing or a step failed; `layout` did not fit; `stress` failed or lost its child; `doctor` has warnings and no failures; `fit` says anything but *fits*; `launch` started nothing, because it does not fit; of `profile` not even the smallest configuration is safe; `cache compact`, `cache reclaim` and `prepare` did not reach their goal; a path named to `cache status` or `cache evict` does not exist; `explain --error` knows no message of the text. Also: the installation is broken',
+    '`fit` says anything but *fits*, and `launch` started nothing; `doctor` has warnings; `sweep`, `layout`, `stress` or `profile` failed or found nothing that fits; `prepare`, `cache compact` or `cache reclaim` did not reach its goal; a named path does not exist; `explain --error` knows no message of the text. Also: the installation is broken',
   ],
   ['2', 'wrong usage', 'Nothing was done. The line says what is wrong and which help to read'],
   ['3', 'no usable GPU or driver', '`--sim gb10` runs the same command on a simulated Spark'],
@@ -35,18 +31,18 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, short: string, mor
   [
     '5',
     'refused for safety before anything was changed',
-    'The machine is not fit for a test, another run is live, or the journal cannot be kept. `launch`: the machine refuses any load now',
+    'The machine can take no load or test now, another run is live, or the journal cannot be kept',
   ],
   [
     '6',
     'stopped by a floor, the guard or a time limit',
-    'The results so far are valid. `stress`: also by pressure, contiguity or a share; its maximum is a valid answer. `guard` and `launch`: the guard stopped the program. Also a journal that could no longer be written, and a kernel or file system that does not answer a `cache` command. `profile`: the memory did not come back',
+    'The results so far are valid; so is the maximum of `stress`. `guard` and `launch`: the guard stopped the program. `profile`: the memory did not come back. Also a journal that could no longer be written, and a kernel or file system that does not answer',
   ],
   ['7', 'doctor found failures', 'Not 2, so that a script can tell them from its own mistake'],
   [
     '128+n',
     'ended by signal n',
-    'Ctrl-C is 130. `sweep`, `layout` and `stress` print the results so far, and a second signal ends them at once. `sim run`, `guard` and `launch` pass on the code of their program; 126 and 127: it could not be started',
+    'Ctrl-C is 130: the results so far are printed, and a second signal ends it at once. `sim run`, `guard` and `launch` pass on the code of their program; 126 and 127: it could not be started',
   ],
 ];
 
