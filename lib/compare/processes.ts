@@ -42,7 +42,8 @@ function heldOf({ groups }: ProcessesReport) {
   return holdings(groups.map(({ held, id, kind, name }) => [kind === 'tree' ? name : id.replace(/^unit:/, ''), held]));
 }
 
-/** A process that this user may not see is in no group. */
-function isComplete({ limits }: ProcessesReport): boolean {
-  return !limits.some((limit) => /missing here/.test(limit));
+/** Whether a group that is not listed holds nothing: this user sees every process, and NVML says what each holds of the pool. */
+function isComplete({ limits, memoryModel, totals }: ProcessesReport): boolean {
+  const isHidden = limits.some((limit) => /missing here/.test(limit));
+  return !isHidden && (memoryModel !== 'unified' || totals.gpu.exact);
 }

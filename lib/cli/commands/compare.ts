@@ -31,9 +31,9 @@ const EXPECTED =
 
 export const compareCommand: Command = {
   name: NAME,
-  usage: '<A> <B> [options]',
+  usage: '<file|folder|name> <file|folder|name> [options]',
   description:
-    'Shows what differs between two of one kind: files that snapshot, processes, sweep or record show printed under --json, folders of ' +
+    'Shows what differs between two of one kind, A and B: files that snapshot, processes, sweep or record show printed under --json, folders of ' +
     'record (their newest session), or simulated machines (name or file), each as a snapshot of it.\n' +
     'The largest change comes first, unknown is never 0, and programs are matched by pid within one boot, else by name.',
   options: {

@@ -1,7 +1,8 @@
 /** The key k of watch: ends a process, after a question that says which one. */
 import { clean } from '../../base/format.ts';
 import { type ChosenProcess, chooseProcess, isAlive, signalProcess, whyNotEnded } from '../../guard/end-process.ts';
-import type { ProcessesReport } from '../../types/index.ts';
+import { processes } from '../../processes/index.ts';
+import type { ProcessesReport, ProcessGroup } from '../../types/index.ts';
 
 /** After this time a process that got SIGTERM, or SIGKILL, is said to be still there. */
 const PATIENCE_MS = 3000;
@@ -10,6 +11,16 @@ const CHECK_MS = 200;
 /** The key that says yes; any other one says no. */
 const YES = 'y';
 
+/** An entry of the list. */
+interface AskedProcess {
+  pid: number;
+  /** In the list; null: not known. */
+  name: string | null;
+  group: ProcessGroup;
+  /** That of the group: its top is meant. */
+  key: string;
+}
+
 type Signal = 'SIGTERM' | 'SIGKILL';
 
 export class EndDialog {
@@ -17,6 +28,8 @@ export class EndDialog {
   #question: { process: ChosenProcess; signal: Signal } | null = null;
   #text = '';
   #timer: NodeJS.Timeout | undefined;
+  /** Questions so far. */
+  #asked = 0;
 
   /** @param changed is called when there is something else to say. */
   constructor(changed: () => void) {
@@ -32,25 +45,34 @@ export class EndDialog {
     return this.#question !== null;
   }
 
-  /** Asks about a process. @param count of processes that it is the top of. */
-  ask(pid: number, count: number, report: ProcessesReport): void {
+  /** Asks about the process of an entry of the list, as it is now: the list may be a minute old. */
+  async ask({ group, key, name, pid }: AskedProcess, deadlineMs: number): Promise<void> {
     this.close();
+    this.#text = `Process ${pid} …`;
+    const asked = ++this.#asked;
+    const report = await processes({ pssLimitMs: 0, deadlineMs }).catch((error: unknown) => String(error));
+    // Meanwhile another question was asked, or the picture was closed.
+    if (asked !== this.#asked) return;
+    this.#text =
+      typeof report === 'string' ? `Nothing was ended: ${clean(report)}` : this.#about(report, pid, name, group, key);
+    this.#changed();
+  }
+
+  /** The question, or why there is none. */
+  #about(report: ProcessesReport, pid: number, name: string | null, group: ProcessGroup, key: string): string {
     const process = chooseProcess(pid);
-    if (process === null) {
-      const simulated = report.simulated === null ? 'has ended' : 'is simulated: no signal reaches it';
-      this.#text = `Process ${pid} ${simulated}.`;
-      return;
-    }
+    if (process === null)
+      return `Process ${pid} ${report.simulated === null ? 'has ended' : 'is simulated: no signal reaches it'}.`;
+    if (name !== null && process.name !== name) return `Process ${pid} has ended: ${nameOf(process)} is another one.`;
     const why = whyNotEnded(pid, report);
-    if (why !== null) {
-      this.#text = `${nameOf(process)} is not ended: ${clean(why)}.`;
-      return;
-    }
-    const top = count > 1 ? `, the top of ${count} processes` : '';
+    if (why !== null) return `${nameOf(process)} is not ended: ${clean(why)}.`;
     const { startedAt } = process;
     const started = startedAt === null ? '' : `, started ${startedAt.slice(0, 19).replace('T', ' ')} UTC`;
+    // systemd and container engines may start it again.
+    const owner = group.kind === 'tree' ? '' : `, of ${clean(group.name)}`;
+    const top = key === group.id && group.pids.length > 1 ? `, the top of ${group.pids.length} processes` : '';
     this.#question = { process, signal: 'SIGTERM' };
-    this.#text = `End ${nameOf(process)}${started}${top}? ${YES}: SIGTERM, other keys: no`;
+    return `End ${nameOf(process)}${started}${owner}${top}? ${YES}: SIGTERM, other keys: no`;
   }
 
   /** The answer to the question. */
@@ -96,6 +118,7 @@ export class EndDialog {
 
   close(): void {
     clearInterval(this.#timer);
+    this.#asked++;
     this.#question = null;
     this.#text = '';
   }

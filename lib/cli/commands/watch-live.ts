@@ -320,7 +320,8 @@ class Picture {
       this.#alert = 'No process is selected: the arrows select one.';
       return;
     }
-    this.#dialog.ask(entry.pid, entry.key === entry.group.id ? entry.group.pids.length : 1, report);
+    const name = report.processes.find(({ pid }) => pid === entry.pid)?.name ?? null;
+    void this.#dialog.ask({ ...entry, name }, this.#settings.deadlineMs);
   }
 }
 

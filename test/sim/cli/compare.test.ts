@@ -82,7 +82,7 @@ describe('umaprobe compare', () => {
       [[idle, join(folder, 'missing.json')], /missing\.json.*there is no such file/],
       [[idle, 'gb11'], /There is no simulated machine "gb11"\. Did you mean gb10\?/],
       [[join(folder, 'empty'), idle], /./],
-      [[idle], /An argument is missing: umaprobe compare <A> <B>/],
+      [[idle], /An argument is missing: umaprobe compare <file\|folder\|name> <file/],
     ];
     for (const [args, message] of cases) {
       const ran = runUmaprobe(['compare', ...args]);

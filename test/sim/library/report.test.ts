@@ -7,8 +7,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { compare } from '../../../lib/compare/index.ts';
 import { estimate } from '../../../lib/estimate/index.ts';
 import { fit as fitInto } from '../../../lib/fit/index.ts';
+import { compareHtml } from '../../../lib/render/html/compare.ts';
 import { fitHtml } from '../../../lib/render/html/fit.ts';
 import { launchHtml } from '../../../lib/render/html/launch.ts';
 import { layoutHtml } from '../../../lib/render/html/layout.ts';
@@ -73,6 +75,8 @@ beforeAll(async () => {
   const need = { bytes: 2 * machine.host.total };
   write('no-fit.html', fitHtml(await fitInto(need, machine), { heading: 'Too much', estimated: null }, assets));
   write('hostile.html', sweepHtml(sweepOf({ device, reason: hostile, state: 'stopped' }), assets));
+  const changed = await compare(snapshotOf(), snapshotOf({ processes: [{ pid: 7, name: hostile, gpuBytes: GiB }] }));
+  write('compare.html', compareHtml(changed, assets));
   write('profile.html', profileHtml(await sftProfile(), assets));
   write('record.html', recordHtml(recordOf(), assets));
   write('launch.html', launchHtml(await launchOf(), sessionOf(), assets));
@@ -191,6 +195,7 @@ describe('every page', () => {
     ['one-size.html', 4, 390, false],
     ['fit.html', 0, 1280, false],
     ['no-fit.html', 0, 390, true],
+    ['compare.html', 0, 390, true],
     ['record.html', 5, 1280, true],
     ['launch.html', 5, 1280, true],
     ['launch.html', 5, 390, false],

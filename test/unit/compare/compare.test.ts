@@ -1,4 +1,6 @@
 /** compare(): what changed between two documents, unknown beside 0, and documents that cannot be compared. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { compare } from '../../../lib/compare/index.ts';
 import { createPaint } from '../../../lib/render/paint.ts';
@@ -15,6 +17,7 @@ import type {
   SweepReport,
 } from '../../../lib/types/index.ts';
 import { recordOf, sessionOf, stepOf, sweepOf } from '../../support/reports.ts';
+import { ROOT } from '../../support/root.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { changed, type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
@@ -116,6 +119,20 @@ describe('two lists of processes', () => {
       ['bash', 1, 0, -1],
     ]);
     expect(report.summary).toBe('As much is available in both. python3 holds 2.0 GiB more memory, bash 1 B less.');
+  });
+
+  it('say nothing of what a list may lack', async () => {
+    const a = listOf(['bash', 1]);
+    const hidden = '3 processes cannot be read by this user (hidepid of /proc): their memory is missing here.';
+    expect(readFileSync(join(ROOT, 'lib/processes/read.ts'), 'utf8')).toContain('their memory is missing here.');
+    for (const incomplete of [
+      { ...a, limits: [hidden] },
+      { ...a, memoryModel: 'unified', totals: { ...a.totals, gpu: { total: null, listed: 0, exact: false } } } as const,
+    ])
+      expect(rowsOf(await compared(incomplete, listOf(['python3', 5])), 'programs')).toEqual([
+        ['bash', 1, 0, -1],
+        ['python3', null, 5, null],
+      ]);
   });
 });
 
