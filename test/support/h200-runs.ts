@@ -25,6 +25,8 @@ export interface H200Run {
   trainable: number;
   /** Of a cache that generate() has filled. */
   cacheBytes?: number;
+  /** Of a model that was loaded and not used: its tensors. */
+  bytes?: number;
   peakAllocated: number;
   reserved: number;
   /** Of the device; left out where other runs were on it. */

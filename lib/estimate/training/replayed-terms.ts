@@ -112,16 +112,19 @@ export function replayedTerms(
     }),
     of('workspace', 'workspace', '2 × 32 MiB of cuBLAS', {}),
   ].filter((term) => term.high > 0);
-  return [...terms, slackTerm({ allocated, reserved, tokens, vocab }, devices)];
+  const wide = tokens * vocab * F32;
+  // Preferences have their logits twice, each half as large: a sixth is the most that was seen of them.
+  const largest = isPreference(use) ? Math.min(wide, allocated * 0.17) : wide;
+  return [...terms, slackTerm({ allocated, reserved, largest }, devices)];
 }
 
 /** Whether one more tensor as large as the logits finds its place is luck; without them little is left unused. */
 function slackTerm(
-  { allocated, reserved, tokens, vocab }: { allocated: number; reserved: number; tokens: number; vocab: number },
+  { allocated, largest, reserved }: { allocated: number; largest: number; reserved: number },
   devices: number,
 ): EstimateTerm {
   const slack = reserved - allocated;
-  const most = slack + Math.min(tokens * vocab * F32, allocated * 0.17) + allocated * SLACK_MOST;
+  const most = slack + largest + allocated * SLACK_MOST;
   return {
     name: 'allocator-slack',
     ...range(slack / devices, (slack / devices) * 0.5, most / devices),

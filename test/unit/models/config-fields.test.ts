@@ -2,7 +2,7 @@
  * Every field of a config is read, or harmless with a reason, or makes the answer unknown with its name. The configs are
  * published ones, and those of the configuration classes of transformers 5.18 with the parameters of their models.
  */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -67,6 +67,29 @@ describe('fields of configs', () => {
       expect(towers / counts.vision).toBeGreaterThan(0.45);
     },
   );
+});
+
+it('the architectures stand in golden/architectures.md as they are (UPDATE_GOLDEN=1 writes it)', () => {
+  const rows = ROWS.map(([name, { config, parameters }]) => {
+    const { counts } = readConfig(config, 'config.json');
+    const ours = counts === null ? null : totalParameters(counts);
+    const billions = (count: number | null | undefined) => (count == null ? '–' : (count / 1e9).toFixed(3));
+    const difference =
+      ours === null || parameters === undefined
+        ? '–'
+        : `${(100 * (ours / parameters - 1)).toFixed(1).replace('-0.0', '0.0')} %`;
+    const unknown = problemsOf(config);
+    const named = unknown.slice(0, 3).join(', ') + (unknown.length > 3 ? ` and ${unknown.length - 3} more` : '');
+    return `| ${name} | ${billions(ours)} | ${billions(parameters)} | ${difference} | ${unknown.length === 0 ? '' : `**unknown: ${named}**`} |`;
+  });
+  const head = '| config | billion parameters | published | difference | answer |\n|---|---|---|---|---|';
+  const text = `# Architectures: parameters by their config, without towers\n\n${head}\n${rows.join('\n')}\n`;
+  const golden = join(import.meta.dirname, 'golden/architectures.md');
+  if (process.env.UPDATE_GOLDEN !== undefined) {
+    mkdirSync(join(import.meta.dirname, 'golden'), { recursive: true });
+    writeFileSync(golden, text);
+  }
+  expect(readFileSync(golden, 'utf8')).toBe(text);
 });
 
 /** Names of sizes, counts, lists and parts that no model has. */
