@@ -22,6 +22,7 @@ export const CLIENTS = {
     'hwloc-nox': ['lstopo-no-graphics'],
     'libhwloc-contrib-plugins': [], // built with CUDA 11
     nvtop: ['nvtop'],
+    prometheus: ['promtool'],
   },
   trixie: {
     btm: ['btm'],

@@ -1,4 +1,4 @@
-/** toCsv() and toHtml(): a report as a table or as a page, the same that `--csv` and `--html` write. */
+/** toCsv(), toHtml() and toMetrics(): a report as a table, a page or numbers for Prometheus, the same that the command writes. */
 
 import { checkKeys, invalidType, invalidValue, type Keys } from '../base/arguments.ts';
 import { formatBoth } from '../base/format.ts';
@@ -14,6 +14,7 @@ import type {
   ProfileReport,
   RecordedSession,
   RecordReport,
+  Snapshot,
   StressReport,
   SweepReport,
 } from '../types/index.ts';
@@ -103,6 +104,19 @@ export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Pro
         'a page: those of sweep(), stress(), layout(), profile(), readRecord(), fit(), fitTable(), fitLargest(), fitTogether() and launch() have',
       );
   }
+}
+
+/**
+ * A snapshot in the text format of Prometheus (0.0.4), as `umaprobe metrics` prints it. A number that is not known has no line.
+ *
+ * @param report of `snapshot()`, also read back from a file of JSON.
+ * @throws TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for anything else.
+ */
+export async function toMetrics(report: Snapshot): Promise<string> {
+  checkReport('toMetrics()', report);
+  if (report.schema !== 'umaprobe/snapshot/2') throw hasNone(report, 'metrics: that of snapshot() has');
+  const { packageVersion } = await import('./package-files.ts');
+  return (await import('../render/metrics.ts')).metricsText(report, packageVersion());
 }
 
 function checkReport(call: string, report: unknown): void {

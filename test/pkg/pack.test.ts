@@ -15,6 +15,7 @@ const shipped = [
   /^dist\/(report\/page\.css|machine-validator\.cjs|cjs\/package\.json|umaprobe\.1)$/,
   /^skills\/umaprobe\/SKILL\.md$/,
   /^systemd\/[\w-]+\.service$/,
+  /^monitoring\/umaprobe\.rules\.yml$/,
   /^docs\/([\w/-]+\.md|screen\.svg)$/,
   /^lib\/machines\/[\w-]+\.json$/,
   /^schemas\/.+\.json$/,

@@ -151,6 +151,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./sim-grow.ts')).simGrowCommand,
   },
   {
+    name: 'metrics',
+    summary: 'Numbers for Prometheus, printed or written for node_exporter',
+    load: async () => (await import('./metrics.ts')).metricsCommand,
+  },
+  {
     name: 'mcp',
     summary: 'Serves agents: the Model Context Protocol on stdin and stdout',
     load: async () => (await import('./mcp.ts')).mcpCommand,

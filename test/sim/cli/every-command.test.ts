@@ -51,6 +51,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'sim show': { args: 'gb10', schema: 'machine' },
   'sim run': { args: 'gb10 -- true', schema: null },
   'sim grow': { args: '--help', schema: null },
+  metrics: { args: '', schema: null },
   mcp: { args: '', schema: null, withoutBand: 'prints the protocol only' },
   completion: { args: 'bash', schema: null },
   version: { args: '', schema: 'version' },

@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import { writeFileAtomic } from '../../base/atomic-file.ts';
+import { toMetrics } from '../../report/index.ts';
+import { snapshot } from '../../snapshot/index.ts';
+import { watch } from '../../snapshot/watch.ts';
+import type { Snapshot } from '../../types/index.ts';
+import { type Command, finished } from '../core/command.ts';
+import { PLAIN_READING } from '../core/early-reading.ts';
+import { EXIT } from '../core/exit.ts';
+import { checkOutputs } from '../core/files.ts';
+import { onInterrupt } from '../core/interrupt.ts';
+import { duration, durationRange, isGiven, text } from '../core/options.ts';
+import { DEADLINE, deadline } from '../core/reading-options.ts';
+import { UsageError } from '../core/usage.ts';
+
+const NAME = 'metrics';
+const FILE = 'umaprobe.prom';
+/** node_exporter runs as a user of its own. */
+const MODE = 0o644;
+const INTERVAL = { min: 1000, max: 3_600_000 };
+
+export const metricsCommand: Command = {
+  name: NAME,
+  usage: '[options]',
+  description:
+    'Prints the memory of this machine in the text format of Prometheus. A number that is not known has no line, and what node_exporter reports already is not repeated.\n' +
+    `With --textfile it replaces ${FILE} in a folder, from which node_exporter takes it (--collector.textfile.directory).`,
+  options: {
+    textfile: { type: 'string', placeholder: '<folder>', summary: `Write ${FILE} in this folder` },
+    interval: {
+      type: 'string',
+      placeholder: '<time>',
+      summary: `With --textfile: again at every interval, until Ctrl-C or SIGTERM: ${durationRange(INTERVAL)}`,
+    },
+    deadline: DEADLINE,
+  },
+  examples: [
+    { command: 'umaprobe metrics', means: 'what a scrape would get' },
+    {
+      command: 'umaprobe metrics --textfile /var/lib/prometheus/node-exporter --interval 15s',
+      means: 'for node_exporter',
+    },
+  ],
+  readsMachine: true,
+  arguments: { min: 0, max: 0, afterDashes: false },
+  async run({ json, values }) {
+    if (json) throw new UsageError('metrics prints text; umaprobe snapshot --json has the same numbers.', NAME);
+    const folder = text(values, 'textfile');
+    const deadlineMs = deadline(values, NAME);
+    const intervalMs = isGiven(values, 'interval') ? duration(values, 'interval', INTERVAL, 0, NAME) : null;
+    if (folder === undefined) {
+      if (intervalMs !== null) throw new UsageError('--interval needs --textfile.', NAME);
+      const metrics = await toMetrics(await snapshot({ ...PLAIN_READING, deadlineMs }));
+      return { exitCode: EXIT.success, document: null, text: () => metrics };
+    }
+    const path = join(folder, FILE);
+    checkOutputs([{ what: '--textfile', path }], [], NAME);
+    const write = async (reading: Snapshot) => writeFileAtomic(path, await toMetrics(reading), MODE);
+    if (intervalMs !== null) return finished(await repeat(intervalMs, deadlineMs, write));
+    await write(await snapshot({ ...PLAIN_READING, deadlineMs }));
+    return finished(EXIT.success);
+  },
+};
+
+/** Until a signal comes. No CUDA context is created: each would take memory of the machine at every interval. */
+async function repeat(
+  intervalMs: number,
+  deadlineMs: number,
+  write: (reading: Snapshot) => Promise<void>,
+): Promise<number> {
+  const abort = new AbortController();
+  let exitCode: number = EXIT.success;
+  const interrupt = onInterrupt((code) => {
+    exitCode = code;
+    abort.abort();
+  });
+  try {
+    for await (const reading of watch({ intervalMs, deadlineMs, hiddenDevices: true, signal: abort.signal }))
+      await write(reading);
+  } finally {
+    interrupt.close();
+  }
+  return exitCode;
+}
