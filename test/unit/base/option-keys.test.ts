@@ -247,6 +247,7 @@ describe('a wrong option', () => {
       'memGetInfoSync',
       'toCsv',
       'toHtml',
+      'toMetrics',
     ];
     expect([...functions.keys()].filter((name) => !tried.has(name) && !withoutOptions.includes(name))).toEqual([]);
   });

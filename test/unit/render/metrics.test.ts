@@ -24,7 +24,7 @@ function samplesOf(snapshot: Snapshot): Map<string, [labels: string, value: numb
   return samples;
 }
 
-const valueOf = (snapshot: Snapshot, name: string) =>
+const valuesOf = (snapshot: Snapshot, name: string) =>
   samplesOf(snapshot)
     .get(name)
     ?.map(([, value]) => value);
@@ -32,19 +32,19 @@ const valueOf = (snapshot: Snapshot, name: string) =>
 describe('metrics', () => {
   it('have the parts of MemTotal, which add up to it', () => {
     const snapshot = snapshotOf();
-    const parts = valueOf(snapshot, 'memory_part_bytes') ?? [];
+    const parts = valuesOf(snapshot, 'memory_part_bytes') ?? [];
     expect(parts.reduce((sum, bytes) => sum + bytes, 0)).toBe(snapshot.host.total);
   });
 
   it('say what the judgement says', () => {
     const snapshot = snapshotOf();
     const { judgement } = snapshot;
-    expect(valueOf(snapshot, 'safe_to_load_bytes')).toEqual([judgement.safe.bytes]);
-    expect(valueOf(snapshot, 'may_load')).toEqual([1]);
+    expect(valuesOf(snapshot, 'safe_to_load_bytes')).toEqual([judgement.safe.bytes]);
+    expect(valuesOf(snapshot, 'may_load')).toEqual([1]);
     const stalled = snapshotOf({ full: 95, some: 99, host: { available: 6e9, free: 2e9 } });
     expect(stalled.judgement.mayLoad).toBe('not-now');
-    expect(valueOf(stalled, 'may_load')).toEqual([0]);
-    expect(valueOf(stalled, 'judgement_level')).toEqual([3]);
+    expect(valuesOf(stalled, 'may_load')).toEqual([0]);
+    expect(valuesOf(stalled, 'judgement_level')).toEqual([3]);
     expect(samplesOf(stalled).get('finding')?.length).toBe(stalled.judgement.findings.length);
   });
 
@@ -76,16 +76,16 @@ describe('metrics', () => {
 
   it('a list of processes that is not complete has no sum', () => {
     const some = snapshotOf({ processes: [{ pid: 1, name: 'a', gpuBytes: null }] });
-    expect(valueOf(some, 'gpu_processes_bytes')).toBeUndefined();
-    expect(valueOf(snapshotOf({ processes: [{ pid: 1, name: 'a', gpuBytes: 5e9 }] }), 'gpu_processes_bytes')).toEqual([
+    expect(valuesOf(some, 'gpu_processes_bytes')).toBeUndefined();
+    expect(valuesOf(snapshotOf({ processes: [{ pid: 1, name: 'a', gpuBytes: 5e9 }] }), 'gpu_processes_bytes')).toEqual([
       5e9,
     ]);
   });
 
   it('memory of the host is never memory of a GPU', () => {
-    expect(valueOf(snapshotOf(), 'gpu_memory_bytes')).toBeUndefined();
+    expect(valuesOf(snapshotOf(), 'gpu_memory_bytes')).toBeUndefined();
     const discrete = snapshotOf({ model: 'discrete' });
-    expect(valueOf(discrete, 'gpu_memory_bytes')).toEqual([discrete.devices[0]?.nvml?.total]);
+    expect(valuesOf(discrete, 'gpu_memory_bytes')).toEqual([discrete.devices[0]?.nvml?.total]);
   });
 
   it('names cannot break a line, nor control a terminal', () => {
