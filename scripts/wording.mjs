@@ -19,6 +19,13 @@ const PHRASES = [
   [/\bas far as the \w+ has come\b/i, 'so far'],
   [/\bhalf there\b/i, 'partly touched'],
   [/\bnobody has (to|asked)\b/i, 'what is not needed, or not done'],
+  [/\bends? with a receipt\b/i, 'says at the end what it took'],
+  [/\banother answer\b/i, 'what differs, and from what'],
+  [/\b(is|are) believed only where\b/i, 'when it becomes *unknown*'],
+  [/\b(an?|one) (regular expression|pattern|name|answer|value|size|number) that is none\b/i, 'not a valid one'],
+  [/\b(memory|size|name) is said by\b/i, 'the option that sets it'],
+  [/\bcosts? (its|their) own \w+\b/i, 'what is unknown then'],
+  [/\bthat is not known, an? \w+ that is\b/i, 'any other program, with its size'],
 ];
 
 const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs'];
