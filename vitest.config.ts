@@ -87,7 +87,7 @@ export default defineConfig({
       project('kernel-slow', { ...KERNEL, fileParallelism: false, include: KERNEL_SLOW }),
       // What ships: a build for both architectures, and one by the command for machines without a binary.
       project('pkg', { testTimeout: 480_000, hookTimeout: 480_000, globalSetup: './test/pkg/setup.ts' }),
-      // The recipes of docs/architecture.md, applied to a copy of the tree that is then built and used.
+      // The recipes of test/recipes/README.md, applied to a copy of the tree that is then built and used.
       project('recipes', { testTimeout: 300_000, hookTimeout: 600_000 }),
       // Programs of Debian on simulated machines: npm run clients fetches them.
       project('clients', { testTimeout: 60_000, hookTimeout: 60_000 }),

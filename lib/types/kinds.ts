@@ -1,5 +1,5 @@
 /**
- * The kinds of memory. To add one: a row here and a row in native/alloc/kinds.cc; docs/architecture.md has the recipe.
+ * The kinds of memory. To add one: a row here and a row in native/alloc/kinds.cc; test/recipes/README.md has the recipe.
  */
 
 interface KindFacts {

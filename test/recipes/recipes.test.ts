@@ -1,5 +1,5 @@
 /**
- * The recipes of docs/architecture.md: each is applied to a copy of the tree, which is then built, checked and used. A block
+ * The recipes of README.md: each is applied to a copy of the tree, which is then built, checked and used. A block
  * stands behind a comment that says where it goes:
  *   <!-- recipe NAME: new file PATH -->
  *   <!-- recipe NAME: PATH, after "START OF A LINE" -->   or before
@@ -33,7 +33,7 @@ function stepsOf(page: string): Step[] {
   }));
 }
 
-const steps = stepsOf(readFileSync(join(root, 'docs/architecture.md'), 'utf8'));
+const steps = stepsOf(readFileSync(join(root, 'test/recipes/README.md'), 'utf8'));
 
 function apply(tree: string, { block, line, path, side }: Step): void {
   const file = join(tree, path);
