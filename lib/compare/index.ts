@@ -28,7 +28,14 @@ export async function compare<T extends Comparable>(a: T, b: T): Promise<Compare
     checkDocument(name, document);
   if (a.schema !== b.schema)
     throw invalidArgument(`a is ${a.schema}, and b is ${b.schema}; expected two documents of one kind`);
-  return (await work()).compareDocuments(a, b);
+  const { compareDocuments } = await work();
+  try {
+    return compareDocuments(a, b);
+  } catch (cause) {
+    // Of a file that was changed by hand: the parts of a part are not checked one by one.
+    const error = invalidArgument(`one of the two is not a whole document of ${a.schema}`);
+    throw cause instanceof TypeError || cause instanceof RangeError ? Object.assign(error, { cause }) : cause;
+  }
 }
 
 function checkDocument(name: string, document: unknown): asserts document is Comparable {
@@ -38,7 +45,10 @@ function checkDocument(name: string, document: unknown): asserts document is Com
   const shape =
     typeof schema === 'string' && Object.hasOwn(SHAPES, schema) ? SHAPES[schema as Comparable['schema']] : null;
   if (shape === null) throw invalidValue(`schema of ${name}`, `one of ${Object.keys(SHAPES).join(', ')}`, schema);
-  const missing = shape.find((key) => typeof (document as Record<string, unknown>)[key] !== 'object');
+  const missing = shape.find((key) => {
+    const part = (document as Record<string, unknown>)[key];
+    return typeof part !== 'object' || part === null;
+  });
   if (missing !== undefined) throw invalidArgument(`${name} is ${schema} without its part "${missing}"`);
   if (schema === 'umaprobe/record/1' && (document as { sessions: unknown[] }).sessions.length === 0)
     throw invalidArgument(`${name} is a recording without a session`);

@@ -1,7 +1,7 @@
 /** Two lists of processes: which groups hold more. */
 
 import type { ComparedSide, CompareReport, ProcessesReport } from '../types/index.ts';
-import { differing, directionOf, holdingRows, holdings, row } from './rows.ts';
+import { differing, directionOf, holdingRows, holdings, row, textOf } from './rows.ts';
 import { changeSentence, grewSentence } from './sentences.ts';
 
 export function compareProcesses(a: ProcessesReport, b: ProcessesReport): CompareReport {
@@ -34,7 +34,7 @@ export function compareProcesses(a: ProcessesReport, b: ProcessesReport): Compar
 }
 
 function sideOf({ at, simulated }: ProcessesReport): ComparedSide {
-  return { at, simulated, device: null, verdict: null };
+  return { at: textOf(at) ?? '', simulated: textOf(simulated), device: null, verdict: null };
 }
 
 /** Containers and units keep their name; a tree of processes is known by the name of its program. */

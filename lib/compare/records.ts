@@ -2,7 +2,7 @@
 
 import { formatDuration } from '../base/format.ts';
 import type { ComparedRow, ComparedSide, CompareReport, RecordedSession, RecordReport } from '../types/index.ts';
-import { differing, directionOf, holdingRows, holdings, row } from './rows.ts';
+import { differing, directionOf, holdingRows, holdings, row, textOf } from './rows.ts';
 import { changeSentence, grewSentence } from './sentences.ts';
 
 export function compareRecords(first: RecordReport, second: RecordReport): CompareReport {
@@ -70,7 +70,12 @@ function newest({ sessions }: RecordReport): RecordedSession {
 
 function sideOf({ deviceName, durationMs, end, endReason, simulated, startedAt }: RecordedSession): ComparedSide {
   const text = `${end} after ${formatDuration(durationMs)}${endReason === null ? '' : ` (${endReason})`}`;
-  return { at: startedAt, simulated, device: deviceName, verdict: { level: null, text } };
+  return {
+    at: textOf(startedAt) ?? '',
+    simulated: textOf(simulated),
+    device: textOf(deviceName),
+    verdict: { level: null, text },
+  };
 }
 
 /** The most that a program of each name held; several of one name add up. */

@@ -4,6 +4,16 @@ import type { ComparedRow, CompareReport } from '../types/index.ts';
 
 type Value = number | string | null | undefined;
 
+/** Of a document that was read from a file: anything else is unknown. */
+function known(value: Value): number | string | null {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value)) ? value : null;
+}
+
+/** A name in such a document; null: there is none. */
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
 export function row(
   section: string,
   name: string,
@@ -11,15 +21,16 @@ export function row(
   [a, b]: readonly [Value, Value],
   path: string,
 ): ComparedRow {
-  const change = typeof a === 'number' && typeof b === 'number' ? b - a : null;
-  return { section, name, unit, a: a ?? null, b: b ?? null, change, path };
+  const both = typeof known(a) === 'number' && typeof known(b) === 'number';
+  const change = both ? Number(b) - Number(a) : null;
+  return { section, name: String(name), unit, a: known(a), b: known(b), change, path };
 }
 
 /** Rows that differ, the largest change of each section first but of the answers, and how many are the same. Unknown in both is neither. */
 export function differing(all: readonly ComparedRow[]): { rows: ComparedRow[]; same: number } {
   const sections = [...new Set(all.map(({ section }) => section))];
-  const known = all.filter(({ a, b }) => a !== null || b !== null);
-  const rows = known.filter(({ a, b }) => a !== b);
+  const read = all.filter(({ a, b }) => a !== null || b !== null);
+  const rows = read.filter(({ a, b }) => a !== b);
   const size = ({ a, b, change, section, unit }: ComparedRow): number =>
     // Bytes compare with one another; times and rates by their ratio.
     change === null || section === 'answer'
@@ -28,7 +39,7 @@ export function differing(all: readonly ComparedRow[]): { rows: ComparedRow[]; s
         ? Math.abs(change)
         : Math.abs(change) / Math.max(Math.abs(Number(a)), Math.abs(Number(b)));
   rows.sort((x, y) => sections.indexOf(x.section) - sections.indexOf(y.section) || size(y) - size(x));
-  return { rows, same: known.length - rows.length };
+  return { rows, same: read.length - rows.length };
 }
 
 /** What programs hold, by a key that means the same program in both documents. */

@@ -3,8 +3,8 @@
 import { formatBytes } from '../base/format.ts';
 import { answer } from '../memory/answer.ts';
 import { headroom, totalOf, unifiedDevice } from '../memory/headroom.ts';
-import type { ComparedRow, ComparedSide, CompareReport, DeviceSnapshot, Snapshot } from '../types/index.ts';
-import { differing, directionOf, holdingRows, holdings, row } from './rows.ts';
+import type { ComparedRow, ComparedSide, CompareReport, DeviceSnapshot, Level, Snapshot } from '../types/index.ts';
+import { differing, directionOf, holdingRows, holdings, row, textOf } from './rows.ts';
 import { changeSentence, grewSentence } from './sentences.ts';
 
 export function compareSnapshots(a: Snapshot, b: Snapshot): CompareReport {
@@ -45,6 +45,8 @@ export function compareSnapshots(a: Snapshot, b: Snapshot): CompareReport {
   };
 }
 
+const LEVELS: readonly Level[] = ['ok', 'notice', 'warning', 'danger'];
+
 function less(total: number | null, free: number | null): number | null {
   return total === null || free === null ? null : total - free;
 }
@@ -53,7 +55,8 @@ function sideOf(snapshot: Snapshot): ComparedSide {
   const { at, devices, judgement, simulated } = snapshot;
   const device = unifiedDevice(snapshot) ?? devices[0];
   const text = `${answer(snapshot, formatBytes)}. ${judgement.because}`;
-  return { at, simulated, device: device?.name ?? null, verdict: { level: judgement.level, text } };
+  const level = LEVELS.includes(judgement.level) ? judgement.level : null;
+  return { at: textOf(at) ?? '', simulated: textOf(simulated), device: textOf(device?.name), verdict: { level, text } };
 }
 
 /** Of one boot a pid is one program; of two the name has to do. */

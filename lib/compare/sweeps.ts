@@ -2,7 +2,7 @@
 
 import { formatBytes } from '../base/format.ts';
 import type { ComparedRow, ComparedSide, CompareReport, SweepReport, SweepStep } from '../types/index.ts';
-import { differing, row } from './rows.ts';
+import { differing, row, textOf } from './rows.ts';
 
 /** Measured times that differ by less are called alike in the summary: repeats of one machine do. */
 const ALIKE = 0.05;
@@ -42,7 +42,12 @@ function largestOf({ largest, steps }: SweepReport, kind: keyof SweepReport['lar
 function sideOf({ at, device, reason, simulated, state, steps }: SweepReport): ComparedSide {
   const done = steps.filter((step) => step.state === 'ok').length;
   const text = `${state}, ${done} of ${steps.length} steps measured${reason === null ? '' : `: ${reason}`}`;
-  return { at, simulated, device: device.name, verdict: { level: null, text } };
+  return {
+    at: textOf(at) ?? '',
+    simulated: textOf(simulated),
+    device: textOf(device.name),
+    verdict: { level: null, text },
+  };
 }
 
 type StepPair = readonly [SweepStep | undefined, SweepStep | undefined];

@@ -78,7 +78,11 @@ export const compareCommand: Command = {
 /** @throws UsageError for what cannot be compared. */
 async function documentOf(name: string): Promise<Comparable> {
   const stat = statSync(name, { throwIfNoEntry: false });
-  if (stat?.isDirectory() === true) return readRecord({ folder: name, sessions: 1 });
+  if (stat?.isDirectory() === true) {
+    const recording = await readRecord({ folder: name, sessions: 1 });
+    if (recording.sessions.length > 0) return recording;
+    throw new UsageError(`"${name}" is a folder without a recording; expected ${EXPECTED}.`, NAME);
+  }
   if (stat === undefined && !name.includes('/') && !name.endsWith('.json')) return machineSnapshot(name);
   const text = readNamedFile('compare', name, MAX_BYTES);
   const document = parse(text);
@@ -108,8 +112,8 @@ async function machineSnapshot(nameOrFile: string): Promise<Comparable> {
   // Here, so that a mistake in it is said of its name.
   loadMachine(nameOrFile);
   const args = ['snapshot', '--json', '--memgetinfo', 'never', '--sim', nameOrFile];
-  const document = await callCommand({ args }, new AbortController().signal);
-  const { schema } = document;
+  const document = await callCommand({ args }, new AbortController().signal).catch(() => null);
+  const schema = document?.schema;
   if (typeof schema === 'string' && Object.hasOwn(KINDS, schema)) return document as unknown as Comparable;
   throw new UsageError(`"${nameOrFile}" gave no snapshot: umaprobe snapshot --sim ${nameOrFile} says why.`, NAME);
 }

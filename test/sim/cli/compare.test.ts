@@ -81,7 +81,7 @@ describe('umaprobe compare', () => {
       [[idle, none], /none\.json" has no schema; expected/],
       [[idle, join(folder, 'missing.json')], /missing\.json.*there is no such file/],
       [[idle, 'gb11'], /There is no simulated machine "gb11"\. Did you mean gb10\?/],
-      [[join(folder, 'empty'), idle], /./],
+      [[join(folder, 'empty'), idle], /empty" is a folder without a recording; expected/],
       [[idle], /An argument is missing: umaprobe compare <file\|folder\|name> <file/],
     ];
     for (const [args, message] of cases) {

@@ -1,6 +1,7 @@
 /** compare(): what changed between two documents, unknown beside 0, and documents that cannot be compared. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compare } from '../../../lib/compare/index.ts';
 import { createPaint } from '../../../lib/render/paint.ts';
@@ -245,6 +246,38 @@ describe('the text and the page', () => {
     const carried = /<script type="application\/json" id="report">(.*?)<\/script>/s.exec(page)?.[1] ?? '';
     expect(JSON.parse(carried)).toEqual(report);
   });
+});
+
+it('has one sentence for a document of which a part is something else, or compares what is left', async () => {
+  const options = { width: 80, cut: 80, paint: createPaint(0), unicode: true, exact: false, hostName: '' };
+  const documents = [snapshotOf(of(37, [vllm(GiB)])), sweepOf(), recordOf()] as const;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...documents),
+      fc.array(fc.nat(), { minLength: 1, maxLength: 5 }),
+      fc.constantFrom<unknown>(null, 'text', 7, [], {}, [null], undefined),
+      async (whole, path, value) => {
+        const broken = JSON.parse(JSON.stringify(whole)) as Record<string, unknown>;
+        let part: Record<string, unknown> = broken;
+        for (const [depth, step] of path.entries()) {
+          const keys = Object.keys(part).filter((key) => key !== 'schema');
+          const key = keys[step % keys.length];
+          if (key === undefined) break;
+          const next = part[key];
+          if (depth < path.length - 1 && typeof next === 'object' && next !== null)
+            part = next as Record<string, unknown>;
+          else {
+            part[key] = value;
+            break;
+          }
+        }
+        const answer = await compare(whole as Snapshot, broken as unknown as Snapshot).catch((error: unknown) => error);
+        if (answer instanceof Error) expect(answer).toMatchObject({ code: expect.stringMatching(/^ERR_INVALID_ARG_/) });
+        else comparePage(answer as CompareReport, options);
+      },
+    ),
+    { numRuns: 300 },
+  );
 });
 
 it('reads a document again that JSON has kept', async () => {
