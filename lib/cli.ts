@@ -1,22 +1,18 @@
 #!/usr/bin/env node
 /**
  * The `umaprobe` command: says so where Node is too old for it, and else starts it. Node 12 has to parse what this file
- * becomes, so it has no `??`, no top-level await, and imports nothing before the check.
+ * becomes, so it has no `??`, no top-level await, and imports nothing else before the check.
  */
 
-/** As "engines" of package.json. */
-const MAJOR = 20;
-const MINOR = 19;
+import { oldNode } from './base/node-version.ts';
 
-const [major, minor] = process.versions.node.split('.').map(Number) as [number, number];
-
-if (major > MAJOR || (major === MAJOR && minor >= MINOR)) {
+if (oldNode === null) {
   import('./cli/start.ts').catch((error: Error) => {
     process.stderr.write(`umaprobe: it could not be loaded: ${error.message}\n`);
     process.exitCode = 1;
   });
 } else {
-  const message = `umaprobe needs Node ${MAJOR}.${MINOR} or later, and this is ${process.versions.node}. Get one from https://nodejs.org/en/download, or run it with a newer one this once: npx node@24 ${process.argv[1]}`;
+  const message = `${oldNode}. Get one from https://nodejs.org/en/download, or run it with a newer one this once: npx node@24 ${process.argv[1]}`;
   const error = {
     code: 'ERR_USAGE',
     message,

@@ -4,6 +4,8 @@
  * @module umaprobe
  */
 
+import { refuseOldNode } from './base/node-version.ts';
+
 export { type Failure, UmaError, type UmaErrorCode } from './base/errors.ts';
 export { cacheStatus, compact, dropCaches, evictFiles, prepare, reclaim } from './cache/index.ts';
 export { compare } from './compare/index.ts';
@@ -26,3 +28,5 @@ export { watch } from './snapshot/watch.ts';
 export { stress } from './stress/index.ts';
 export { sweep } from './sweep/index.ts';
 export type * from './types/index.ts';
+
+refuseOldNode();

@@ -4,6 +4,10 @@
  * @module umaprobe/sim
  */
 
+import { refuseOldNode } from './base/node-version.ts';
+
 export { loadMachine, shippedMachines as machines } from './sim/load.ts';
 export type { Json, JsonObject, Machine, MachineSummary } from './sim/machine.ts';
 export { activate, type Simulation, type SimulationRecord, simulate } from './sim/simulation.ts';
+
+refuseOldNode();

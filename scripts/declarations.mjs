@@ -47,5 +47,14 @@ export function finishDeclarations() {
     write(join('cjs', path), portable);
   }
   write('cjs/package.json', '{ "type": "commonjs" }\n');
-  for (const entry of ENTRIES) write(`cjs/${entry}.js`, `module.exports = require('../${entry}.js');\n`);
+  for (const entry of ENTRIES) write(`cjs/${entry}.js`, entryOfCommonJs(entry));
 }
+
+/** Node's own words on a Node whose require() loads no ES modules advise what helps nobody. */
+const entryOfCommonJs = (entry) => `try {
+  module.exports = require('../${entry}.js');
+} catch (error) {
+  if (error.code !== 'ERR_REQUIRE_ESM') throw error;
+  throw new Error('require("umaprobe") needs Node 20.19, 22.12 or later, and this is ' + process.versions.node);
+}
+`;

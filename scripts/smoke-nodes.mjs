@@ -34,7 +34,14 @@ function refusal(node, version) {
   if (status !== 2) return `the exit code is ${status}, not 2`;
   if (!stderr.startsWith(line) || stderr.trimEnd().includes('\n'))
     return `stderr is not one line that begins "${line}": ${stderr}`;
-  return JSON.parse(stdout).error.message === stderr.trimEnd() ? null : `--json says ${stdout}`;
+  if (JSON.parse(stdout).error.message !== stderr.trimEnd()) return `--json says ${stdout}`;
+  // Node 12 cannot parse what is imported.
+  if (version.startsWith('v12.')) return null;
+  const importing = "import('umaprobe').catch((error) => console.log(error.message))";
+  const imported = capture(node, ['-e', importing]);
+  if (`${imported.trimEnd()}. ` !== line) return `import('umaprobe') says ${imported}`;
+  const required = capture(node, ['-e', "try { require('umaprobe') } catch (error) { console.log(error.message) }"]);
+  return required.includes(` needs Node ${needed}, `) ? null : `require('umaprobe') says ${required}`;
 }
 
 /** What three readings print on stderr. Node 24 warns about a pause below 0, in a process that was late. */

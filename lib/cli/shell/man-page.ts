@@ -9,6 +9,10 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ['UMAPROBE_DEBUG', 'Any value: errors come with their stack.'],
   ['NO_COLOR, FORCE_COLOR', 'No colour, or colour in a pipe, too.'],
   ['COLUMNS', 'Width of the output where it is no terminal. Default 80.'],
+  [
+    'XDG_CACHE_HOME',
+    'Headers of models on the Hub, and what the standalone file has unpacked, are in its folder umaprobe. Default ~/.cache.',
+  ],
   ['XDG_STATE_HOME', 'The journal of tests is kept in its folder umaprobe. Default ~/.local/state.'],
 ];
 
