@@ -31,13 +31,13 @@ export function differing(all: readonly ComparedRow[]): { rows: ComparedRow[]; s
   const sections = [...new Set(all.map(({ section }) => section))];
   const read = all.filter(({ a, b }) => a !== null || b !== null);
   const rows = read.filter(({ a, b }) => a !== b);
-  const size = ({ a, b, change, section, unit }: ComparedRow): number =>
+  const size = ({ a, b, change, section, unit }: ComparedRow): number => {
+    if (section === 'answer') return 0;
+    // Another state or version comes before amounts, and what one of the two does not know after them.
+    if (change === null) return a === null || b === null ? 0 : Number.MAX_VALUE;
     // Bytes compare with one another; times and rates by their ratio.
-    change === null || section === 'answer'
-      ? 0
-      : unit === 'bytes'
-        ? Math.abs(change)
-        : Math.abs(change) / Math.max(Math.abs(Number(a)), Math.abs(Number(b)));
+    return unit === 'bytes' ? Math.abs(change) : Math.abs(change) / Math.max(Math.abs(Number(a)), Math.abs(Number(b)));
+  };
   rows.sort((x, y) => sections.indexOf(x.section) - sections.indexOf(y.section) || size(y) - size(x));
   return { rows, same: read.length - rows.length };
 }

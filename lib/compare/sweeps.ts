@@ -12,7 +12,9 @@ export function compareSweeps(a: SweepReport, b: SweepReport): CompareReport {
   const largest = kinds.map((kind) =>
     row('answer', `largest, ${kind}`, 'bytes', [largestOf(a, kind), largestOf(b, kind)], `largest.${kind}`),
   );
-  const steps = stepPairs(a, b).flatMap(([x, y]) => stepRows(x, y));
+  const pairs = stepPairs(a, b);
+  const lone = pairs.filter((pair) => pair.includes(undefined)).length;
+  const steps = pairs.flatMap(stepRows);
   const settings = [
     row('settings', 'driver', 'text', [a.device.driverVersion, b.device.driverVersion], 'device.driverVersion'),
     row('settings', 'CUDA', 'text', [a.device.cudaVersion, b.device.cudaVersion], 'device.cudaVersion'),
@@ -26,11 +28,12 @@ export function compareSweeps(a: SweepReport, b: SweepReport): CompareReport {
     kind: 'sweep',
     a: sideOf(a),
     b: sideOf(b),
-    summary: summaryOf(largest, alloc),
+    // Of other sizes the largest one is another one.
+    summary: summaryOf(lone > 0 ? [] : largest, alloc),
     direction: alloc === null ? 'unknown' : Math.abs(alloc - 1) < ALIKE ? 'alike' : alloc < 1 ? 'faster' : 'slower',
     ...differing([...largest, ...steps, ...settings]),
     findings: [],
-    notes: notesOf(a, b),
+    notes: notesOf(a, b, lone),
   };
 }
 
@@ -62,23 +65,18 @@ function stepPairs(a: SweepReport, b: SweepReport): StepPair[] {
   ];
 }
 
-function stepRows(x: SweepStep | undefined, y: SweepStep | undefined): ComparedRow[] {
-  const { kind, requestedBytes } = (x ?? y) as SweepStep;
-  const name = (what: string) => `${kind} ${formatBytes(requestedBytes)}, ${what}`;
-  const path = `steps[${kind} ${requestedBytes}]`;
-  const ended = row('steps', name('ended'), 'text', [x?.state, y?.state], `${path}.state`);
+function stepRows([x, y]: StepPair): ComparedRow[] {
   // A size that only one of the two was asked for says nothing about the other.
-  if (x === undefined || y === undefined) return [ended];
+  if (x === undefined || y === undefined) return [];
+  const { kind, requestedBytes } = x;
+  const name = (what: string) => `${kind} ${requestedBytes}, ${what}`;
+  const path = `steps[${kind} ${requestedBytes}]`;
+  const median = (times: 'allocMs' | 'firstTouchMs', what: string) =>
+    row('steps', name(what), 'ms', [x[times]?.median, y[times]?.median], `${path}.${times}.median`);
   return [
-    ended,
-    row('steps', name('allocation'), 'ms', [x.allocMs?.median, y.allocMs?.median], `${path}.allocMs.median`),
-    row(
-      'steps',
-      name('first touch'),
-      'ms',
-      [x.firstTouchMs?.median, y.firstTouchMs?.median],
-      `${path}.firstTouchMs.median`,
-    ),
+    row('steps', name('ended'), 'text', [x.state, y.state], `${path}.state`),
+    median('allocMs', 'allocation'),
+    median('firstTouchMs', 'first touch'),
     row('steps', name('speed'), 'gbPerSecond', [x.gbPerSecond, y.gbPerSecond], `${path}.gbPerSecond`),
   ];
 }
@@ -109,12 +107,11 @@ function sizeOf(value: ComparedRow['a']): string {
   return typeof value === 'number' ? formatBytes(value) : 'unknown';
 }
 
-function notesOf(a: SweepReport, b: SweepReport): string[] {
+function notesOf(a: SweepReport, b: SweepReport, lone: number): string[] {
   const notes: string[] = [];
   if (a.device.uuid !== b.device.uuid) notes.push('The two are of different GPUs.');
   if (a.timeScale !== b.timeScale) notes.push('Time ran at different speeds on the two simulated machines.');
   if (a.touch.by !== b.touch.by) notes.push('Memory was touched in different ways: first touches do not compare.');
-  const lone = stepPairs(a, b).filter((pair) => pair.includes(undefined)).length;
   if (lone > 0) notes.push(`${lone} ${lone === 1 ? 'size is' : 'sizes are'} in one of the two only.`);
   return notes;
 }

@@ -1,7 +1,7 @@
 /** What a comparison says, for the terminal and for the page. */
 import { formatBytes, formatCount, formatDuration, formatPercent, UNKNOWN } from '../base/format.ts';
 import type { ComparedRow, ComparedSide, CompareReport } from '../types/index.ts';
-import { moved } from './numbers.ts';
+import { moved, sizeText } from './numbers.ts';
 import { LEVELS } from './text/snapshot-header.ts';
 import { ledgerName } from './text/snapshot-memory.ts';
 
@@ -26,7 +26,8 @@ export function sectionsOf({ rows }: CompareReport): [section: string, rows: Com
 }
 
 export function nameText({ name, section }: ComparedRow): string {
-  return section === 'memory' ? ledgerName(name) : name;
+  if (section === 'memory') return ledgerName(name);
+  return section === 'steps' ? name.replace(/\d+(?=, )/, (bytes) => sizeText(Number(bytes))) : name;
 }
 
 export function valueText(value: ComparedRow['a'], unit: ComparedRow['unit']): string {

@@ -25,7 +25,7 @@ export interface ComparedSide {
 export interface ComparedRow {
   /** "answer", "programs", "memory", "steps", "settings" or "GPU 0". */
   section: string;
-  /** Within its section. */
+  /** Within its section: a label of the ledger, a program, the kind and bytes of a step. */
   name: string;
   unit: 'bytes' | 'bytesPerSecond' | 'gbPerSecond' | 'ms' | 'percent' | 'count' | 'text';
   /** In the first document; null: unknown. 0 only where it is known to be nothing. */

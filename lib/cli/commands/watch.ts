@@ -14,7 +14,7 @@ import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { Alerts } from './watch-alerts.ts';
-import { livePicture, type Output } from './watch-live.ts';
+import type { Output } from './watch-live.ts';
 
 const NAME = 'watch';
 /** A week. */
@@ -133,7 +133,7 @@ async function follow(context: Context, settings: Settings): Promise<number> {
     stop = resolve;
   });
   const interrupt = onInterrupt((exitCode) => stop(exitCode));
-  const output = createOutput(context, settings, () => stop(UNMET));
+  const output = await createOutput(context, settings, () => stop(UNMET));
   const timer = timeoutMs === null ? undefined : setTimeout(() => stop(UNMET), timeoutMs);
   let exitCode: number;
   try {
@@ -249,11 +249,14 @@ function variables(snapshot: Snapshot, previous: Level | null): Record<string, s
   };
 }
 
-function createOutput(context: Context, settings: Settings, quit: () => void): Output {
+/** The picture's code is loaded on a terminal only. */
+async function createOutput(context: Context, settings: Settings, quit: () => void): Promise<Output> {
   const { json, stderr, stdout } = context;
   const { alertBytes, deadlineMs, exact, full, intervalMs } = settings;
-  if (!json && stdout.isTty)
+  if (!json && stdout.isTty) {
+    const { livePicture } = await import('./watch-live.ts');
     return livePicture(context, { intervalMs, deadlineMs, exact, full, rings: alertBytes !== null }, quit);
+  }
   return {
     isPicture: false,
     async show(snapshot) {
