@@ -15,7 +15,7 @@ import {
 import { CACHE_TYPES, cacheTypeBytes } from '../models/cache-types.ts';
 import type { ModelFacts } from '../models/model.ts';
 import type { EstimateProgram, EstimateRange, EstimateTerm } from '../types/index.ts';
-import { isLlama, type Use } from './use.ts';
+import { isLlama, prefersHalf, type Use } from './use.ts';
 
 export interface CacheEstimate {
   terms: EstimateTerm[];
@@ -89,7 +89,7 @@ function tokenBytes(layers: CacheLayers, one: Cells, types: Types, use: Use): Es
 }
 
 function typesOf({ quantization, dtype }: ModelFacts, { kvDtype, program }: Use): Types {
-  const native = dtype === 'float32' && program !== 'vllm' ? 'f32' : 'bf16';
+  const native = dtype === 'float32' && !prefersHalf(program) ? 'f32' : 'bf16';
   const name = kvDtype ?? (isLlama(program) ? 'f16' : (quantization?.kvDtype ?? native));
   const [key = '', value = key] = name.split('/');
   // llama.cpp keeps states in FP32; the others keep the convolution's in 16 bits.

@@ -8,7 +8,7 @@ import type { EstimatedModel, EstimatedUse, EstimateReport, EstimateTerm } from 
 import { bufferTerms } from './buffers.ts';
 import { cacheOf } from './cache.ts';
 import { loadingOf } from './loading.ts';
-import type { Use } from './use.ts';
+import { loadsInHalf, type Use } from './use.ts';
 import { weightTerms } from './weights.ts';
 
 /** Context of an estimate for which none was given. */
@@ -118,11 +118,9 @@ function dtypesOf({ weights }: ModelFacts): EstimatedModel['dtypes'] {
   return [...dtypes.values()].sort((a, b) => b.bytes - a.bytes);
 }
 
-function notesOf(
-  { architecture }: ModelFacts,
-  { context, mtp }: Use & { context: number },
-  weights: readonly EstimateTerm[],
-): string[] {
+function notesOf(model: ModelFacts, use: Use & { context: number }, weights: readonly EstimateTerm[]): string[] {
+  const { architecture } = model;
+  const { context, mtp } = use;
   const notes: string[] = [];
   if (architecture !== null && weights.length === 0)
     notes.push('The weights are not known: the config does not describe a model whose parameters can be counted.');
@@ -130,6 +128,10 @@ function notesOf(
     notes.push(
       `The context of ${context.toLocaleString('en-US')} tokens is longer than the ${architecture.maxContext.toLocaleString('en-US')} that the model was made for.`,
     );
+  if (loadsInHalf(model, use))
+    notes.push('Its weights of FP32 are loaded in 16 bits: --dtype float32 would take twice as much.');
+  if (architecture !== null && architecture.mtpLayers === 0 && mtp)
+    notes.push('It has no layers that predict further tokens: speculative decoding with them does not start.');
   if (architecture !== null && architecture.mtpLayers > 0 && !mtp)
     notes.push('Layers that predict further tokens are not counted; speculative decoding with them needs --mtp.');
   return notes;

@@ -1,5 +1,6 @@
 /** A use with every default filled in, as the parts of an estimate read it. */
 
+import type { ModelFacts } from '../models/model.ts';
 import type {
   EstimatedSettings,
   EstimateProgram,
@@ -37,4 +38,14 @@ export interface Use extends EstimatedSettings {
 /** llama.cpp, and Ollama, which runs it. */
 export function isLlama(program: EstimateProgram | null): boolean {
   return program === 'llama.cpp' || program === 'ollama';
+}
+
+/** vLLM and SGLang compute a model of FP32 in 16 bits (vLLM's _resolve_auto_dtype), unless they are told not to. */
+export function prefersHalf(program: EstimateProgram | null): boolean {
+  return program === 'vllm' || program === 'sglang';
+}
+
+/** Whether weights of FP32 are loaded in 16 bits. */
+export function loadsInHalf({ dtype, quantization }: ModelFacts, { program }: Pick<Use, 'program'>): boolean {
+  return dtype === 'float32' && quantization === null && prefersHalf(program);
 }

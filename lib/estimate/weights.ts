@@ -6,7 +6,7 @@ import type { ModelFacts } from '../models/model.ts';
 import { WEIGHT_FORMATS, weightFormat } from '../models/weight-formats.ts';
 import { bytesOf, type ParameterCounts } from '../models/weights.ts';
 import type { EstimateRange, EstimateTerm } from '../types/index.ts';
-import { isLlama, type Use } from './use.ts';
+import { isLlama, loadsInHalf, type Use } from './use.ts';
 
 /** Parts of a share of the weights that programs pad: vocabularies to a multiple of 64, matrices to that of a kernel. */
 const PADDING = 0.01;
@@ -16,7 +16,8 @@ const TOWER_RANGE = { low: 0.8, high: 1.5 };
 const EXPERT_TILE = 256;
 
 /** The term, and a copy that llama.cpp makes of an embedding without an output layer. */
-export function weightTerms(model: ModelFacts, use: Use): EstimateTerm[] {
+export function weightTerms(whole: ModelFacts, use: Use): EstimateTerm[] {
+  const model = loadsInHalf(whole, use) ? inHalf(whole) : whole;
   const { architecture, counts, dtype, weightBytes, weights } = model;
   if (weightBytes !== null)
     return [{ name: 'weights', ...exactly(weightBytes), formula: 'as given', inputs: { weightBytes } }];
@@ -45,6 +46,13 @@ export function weightTerms(model: ModelFacts, use: Use): EstimateTerm[] {
     inputs: devices === 1 ? parts : { ...parts, devices },
   };
   return [term, ...copyTerms(architecture?.tied === true, embedding, use)];
+}
+
+function inHalf(model: ModelFacts): ModelFacts {
+  const weights = model.weights.map((sum) =>
+    sum.dtype === 'F32' ? { ...sum, dtype: 'BF16', bytes: sum.bytes / 2 } : sum,
+  );
+  return { ...model, dtype: 'bfloat16', weights };
 }
 
 /** The embedding once more, as llama.cpp keeps it of a model that uses it as its output layer. */

@@ -204,6 +204,8 @@ function shapeOf(config: ModelConfig): Shape {
     config.count(['num_hidden_layers']) ??
     config.list('layers_block_type')?.length ??
     config.needed(['num_hidden_layers', 'n_layer', 'num_layers', 'n_layers']);
+  if (config.count(['num_layers']) !== null && config.count(['num_layers']) !== layers)
+    config.notUnderstood('num_layers');
   checkLayers(layers, config.path);
   const hidden = config.needed(HIDDEN);
   const heads = config.count(HEADS);

@@ -38,7 +38,7 @@ const HARMLESS: readonly Harmless[] = [
   },
   {
     why: 'training only',
-    names: `label_smoothing seq_aux router_jitter_noise gradient_checkpointing use_gradient_checkpointing mlp_recompute gradient_clipping
+    names: `label_smoothing seq_aux router_jitter_noise input_jitter_noise gradient_checkpointing use_gradient_checkpointing mlp_recompute gradient_clipping
       aux_loss_alpha freeze_text_layers freeze_vision_layers`,
     spelling: /dropout|pdrop$|layerdrop$|drop_?path_rate$|_coeff?$|_loss(?:_|$)|_loss_weight$/,
   },
@@ -97,7 +97,7 @@ const HARMLESS: readonly Harmless[] = [
       scale_attention_softmax_in_fp32 bf16 fp16 fp32 dtype torch_dtype legacy sparse_prediction sparse_pred_ignore_index
       reference_compile deterministic_flash_attn use_dynamic_ntk use_logn_attn use_cache_quantization use_cache_kernel
       use_bidirectional_attention parallel_attn use_parallel_residual new_decoder_architecture cache_implementation keep_window_size
-      enable_moe_fp32_combine embedding_fraction rescale_prenorm_residual mamba_ssm_cache_dtype block_size`,
+      apply_query_key_layer_scaling interleaved_qkv original_rope post_layer_norm is_llama_config enable_moe_fp32_combine embedding_fraction rescale_prenorm_residual mamba_ssm_cache_dtype block_size`,
     spelling: /^pooler_(?:fn|type|hidden_act|dropout)$/,
   },
   {

@@ -15,7 +15,7 @@ import type { ParameterCounts } from './weights.ts';
 const UNGATED = /^(gpt2|gpt_neox|gptj|gpt_bigcode|falcon|starcoder2|phi|bloom|opt|mpt|nemotron|nemotron_h|rwkv\d?)$/;
 const UNGATED_ACTIVATIONS: readonly (string | null)[] = ['relu2', 'xielu'];
 /** The embedding is the output layer, where the config does not say. */
-const TIED = /^(gemma|cohere|gpt2|falcon(?!_h1)|bloom|opt|mpt|mamba|zamba|lfm2)/;
+const TIED = /^(gemma|cohere|gpt2|gpt_bigcode|falcon(?!_h1)|bloom|opt|minicpm|mpt|mamba|zamba|lfm2)/;
 
 /** null: the shape is not known well enough. */
 export function parametersOf(config: ModelConfig, architecture: Architecture): ParameterCounts | null {
@@ -242,6 +242,8 @@ interface FeedForward {
 function feedForward(config: ModelConfig, architecture: Architecture, layer: number): FeedForward {
   const { hidden, name } = architecture;
   const activation = config.text('hidden_act') ?? config.text('mlp_hidden_act');
+  // StarCoder2: the other is gated.
+  if ((config.text('mlp_type') ?? 'default') !== 'default') config.notUnderstood('mlp_type', config.text('mlp_type'));
   const isUngated = UNGATED.test(name) || UNGATED_ACTIVATIONS.includes(activation) || isPlainEncoder(name);
   const matrices = isUngated ? 2 : 3;
   const of = (width: number): number => matrices * hidden * width;

@@ -108,6 +108,23 @@ describe('the rough formulas, on the examples of the method', () => {
   });
 });
 
+describe('a model whose config says FP32', () => {
+  const ask = (program: 'vllm' | 'sglang' | 'torch', more = {}) =>
+    estimate({ config: { ...QWEN3_06B, torch_dtype: 'float32', ...more } }, { program, context: 1024 });
+  const weightsOf = async (report: ReturnType<typeof ask>) =>
+    (await report).terms.find(({ name }) => name === 'weights')?.bytes ?? 0;
+
+  it('is loaded in 16 bits by vLLM and SGLang, cache and all, and says so', async () => {
+    const plain = await estimate({ config: QWEN3_06B }, { program: 'vllm', context: 1024 });
+    for (const program of ['vllm', 'sglang'] as const) {
+      expect(await weightsOf(ask(program))).toBe(plain.terms.find(({ name }) => name === 'weights')?.bytes);
+      expect((await ask(program)).kvBytesPerToken).toBe(plain.kvBytesPerToken);
+      expect((await ask(program)).notes.join()).toContain('loaded in 16 bits');
+    }
+    expect(await weightsOf(ask('torch'))).toBe(2 * (await weightsOf(ask('vllm'))));
+  });
+});
+
 describe('training on a Spark', () => {
   // Measured peaks of the whole machine, GB: Qwen3-0.6B, sequences of 1024, FP32 weights (open-instruct).
   it.each([
