@@ -26,7 +26,8 @@ export async function answerOf(question: Question): Promise<ModelAnswer> {
 
 /** Of a start that was asked about without a number of compilers. */
 function jobsNote({ options, use }: Question, report: FitReport): string[] {
-  const jobs = use.maxJobs === undefined ? compileJobsFor(report, options.program) : null;
+  const isAdvised = use.maxJobs === undefined && report.verdict !== 'no';
+  const jobs = isAdvised ? compileJobsFor(report, options.program) : null;
   return jobs === null ? [] : [compileJobsText(jobs)];
 }
 
@@ -77,7 +78,8 @@ async function smallerNote(question: Question, { estimated, report }: ModelAnswe
   const { parameters, quantization, source } = estimated.model;
   const isPlain =
     parameters !== null && quantization === null && source !== 'gguf' && estimated.use.use === 'inference';
-  if (report.verdict !== 'no' || !isPlain) return [];
+  // Without a comparison it is refused for something else than its size.
+  if (report.verdict !== 'no' || report.inequality === null || !isPlain) return [];
   const { rows } = await tableOf(question);
   const weights = report.need.terms.find(({ name }) => name === 'weights')?.bytes ?? 0;
   const smaller = rows.flatMap(({ cells }) => cells).filter((cell) => cell.weights < weights);

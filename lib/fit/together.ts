@@ -50,7 +50,7 @@ export async function togetherOf(question: TogetherQuestion): Promise<FitTogethe
       ...new Set(report.models.flatMap(({ fit }) => fit.notes)),
       ...sized.flatMap(({ estimated }) => estimated.notes.map((note) => `${estimated.model.name}: ${note}`)),
       options.program === 'ollama' ? ANY_ORDER : ONE_BY_ONE,
-      ...(jobs.length === 0 ? [] : [compileJobsText(Math.min(...jobs))]),
+      ...(jobs.length === 0 || report.verdict === 'no' ? [] : [compileJobsText(Math.min(...jobs))]),
     ],
     nearest: isAnswered && report.verdict !== 'fits' ? await nearestOf(question, sized) : null,
   };

@@ -21,6 +21,7 @@ describe('heads that cannot be divided among the ranks', () => {
     const report = await ask(32, 8, 3, program);
     expect([report.verdict, report.expectedFits, report.nearest]).toEqual(['no', false, null]);
     expect(report.summary).toContain('refuses to start: 32 attention heads cannot be divided among 3 ranks.');
+    expect(report.notes.join()).not.toMatch(/would fit|MAX_JOBS/);
     expect(report.programs[0]?.flags).toBeNull();
     expect(report.programs[0]?.message ?? '').toBe(
       program === 'vllm' ? 'Total number of attention heads (32) must be divisible by tensor parallel size (3).' : '',
