@@ -92,7 +92,7 @@ export function processLines(
     width: options.width - MARK.length,
   });
   return [
-    ...title.map(() => titleLine(entries.length, shown.length, start, view, options)),
+    ...title.map(() => titleLine(report, entries.length, shown.length, start, view, options)),
     `${' '.repeat(MARK.length)}${heading}`,
     ...(shown.length === 0 && view.filter !== '' ? [`${' '.repeat(MARK.length)}No process matches.`] : []),
     ...lines.map((line, index) =>
@@ -107,6 +107,7 @@ export function processLines(
 const MARK = '> ';
 
 function titleLine(
+  { limits }: ProcessesReport,
   all: number,
   shown: number,
   start: number,
@@ -118,6 +119,7 @@ function titleLine(
     `sorted by ${sort}`,
     ...(filter === '' ? [] : [`filter "${clean(filter)}"`]),
     ...(shown < all ? [`${start + 1} to ${start + shown} of ${all}`] : []),
+    ...(limits.length > 0 ? ['not all is known: umaprobe processes says what'] : []),
   ];
   return options.paint('heading', joinThatFits(parts, dot(options), options.width));
 }

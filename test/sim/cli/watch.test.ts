@@ -65,6 +65,13 @@ describe('watch --until (simulated)', () => {
   });
 });
 
+it('watch --alert says on stderr, once, that less is available (simulated)', () => {
+  const machine = machineFile('alerts', { events: [{ atMs: 1500, what: 'anon', bytes: 60 * GiB }] });
+  const ran = watch('--sim', machine, '--alert', '80GiB', '--until', 'available<80GiB', '--timeout', '20s');
+  expect(ran.code).toBe(0);
+  expect(ran.stderr).toMatch(/^umaprobe: \d\d:\d\d:\d\d UTC: Available memory is \d\d\.\d GiB, below 80\.0 GiB\.\n$/);
+});
+
 describe('watch --exec (simulated)', () => {
   it('runs at a change of the verdict only, and says what it was', () => {
     const file = join(folder, 'changes.jsonl');
@@ -79,6 +86,7 @@ describe('watch --exec (simulated)', () => {
     [['--', 'ls'], /The command after "--" needs --exec: umaprobe watch --exec -- ls\./],
     [['--exec', '--', 'no-such-program'], /--exec: "no-such-program" is no program of PATH that this user may run/],
     [['--exec', '--', folder], /is no program that this user may run/],
+    [['--alert', '5'], /--alert "5" has no unit: write 5GB/],
     [['--timeout', '3s'], /--timeout limits --until, which is missing/],
   ])('%j is a mistake', (args, message) => {
     const ran = watch('--sim', 'gb10', ...args);

