@@ -66,7 +66,7 @@ function outcomeSection(report: StressReport): Markup {
       ? null
       : [
           'The guard intervened',
-          `${guard.reason}; MemAvailable ${formatBoth(guard.memAvailable)}, pressure full ${formatPercent(guard.pressureFull)}; ` +
+          `${guard.reason}; MemAvailable ${formatBoth(guard.memAvailable)}, all programs waited for memory ${formatPercent(guard.pressureFull)} of the time; ` +
             (guard.left
               ? 'the process exited at once'
               : `allocation stopped after ${durationText(guard.stoppedAfterMs)}, all memory freed after ${durationText(guard.freedAfterMs)}`),
@@ -94,7 +94,7 @@ const HEADS = [
   'touch, ms',
   'verify, ms',
   'MemAvailable, GiB',
-  'pressure full',
+  'all programs waited',
 ];
 
 function stepsSection({ steps: all, mode }: StressReport): Markup {

@@ -125,7 +125,9 @@ function factLines(report: StressReport, full: boolean, options: RenderOptions):
 function guardText(guard: NonNullable<StressReport['guard']>): string {
   const readings = [
     guard.memAvailable === null ? null : `MemAvailable ${inGiB(guard.memAvailable)} GiB`,
-    guard.pressureFull === null ? null : `pressure full ${formatPercent(guard.pressureFull)}`,
+    guard.pressureFull === null
+      ? null
+      : `all programs waited for memory ${formatPercent(guard.pressureFull)} of the time`,
   ].filter((part) => part !== null);
   const trip = `tripped by ${guard.reason}${readings.length === 0 ? '' : ` (${readings.join(', ')})`}`;
   if (guard.left) return `${trip}: the process exited at once`;
