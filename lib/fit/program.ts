@@ -62,7 +62,7 @@ export function readingOf({ device, freed, snapshot }: ProgramInput, view: ViewN
       ? { bytes: host.available + freed.bytes, from, later: null, remedy: null }
       : { bytes, from, ...raised(bytes, host.available + huge + freed.bytes, releaseHugePages) };
   }
-  const now = bytes + freed.bytes;
+  const now = Math.max(0, bytes + freed.bytes);
   const isFree = device.memoryModel === 'unified' && (bytes === host.free || device.cuda?.free === bytes);
   if (!isFree) return { bytes: now, from, later: null, remedy: null };
   return { bytes: now, from, ...raised(now, now + droppable(host), dropPageCache) };

@@ -189,16 +189,19 @@ function summaryOf(
   const all = `${models.length} models`;
   const size = rangeText(need);
   const loadable = `${inGiB(limit.bytes)} GiB can be loaded`;
+  const why = `${name}: ${MODEL_PROGRAMS[program]} ${fit.programs[0]?.decision}.`;
   switch (verdict) {
     case 'fits':
       return `${all} fit together: they keep ${size}, ${loadable}, and ${formatBytes(headroom)} stay.`;
     case 'tight':
       return `${all} keep ${size}: the expected sizes fit together${expectedFits === true ? '' : ' after the steps below'}, the upper ends do not. ${loadable}; ${formatBytes(shortBy)} may be missing.`;
-    case 'fits-after':
-      return `${all} fit together after the steps below: they keep ${size}. ${loadable} now, ${formatBytes(shortBy)} too little.`;
+    case 'fits-after': {
+      const now = fit.binding === program ? why : `${loadable} now, ${formatBytes(shortBy)} too little.`;
+      return `${all} fit together after the steps below: they keep ${size}. ${now}`;
+    }
     case 'no': {
-      const why = fit.binding === program ? ` ${name}: ${MODEL_PROGRAMS[program]} ${fit.programs[0]?.decision}.` : '';
-      return `${all} do not fit together: they would keep ${size}, and ${loadable}: ${formatBytes(shortBy)} too little.${why}`;
+      const more = fit.binding === program ? ` ${why}` : '';
+      return `${all} do not fit together: they would keep ${size}, and ${loadable}: ${formatBytes(shortBy)} too little.${more}`;
     }
     case 'not-now':
     case 'unknown':

@@ -27,6 +27,7 @@ import { choice, count, EXACT, flag, isGiven, size, text } from '../core/options
 import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
+import { quoted } from '../shell/quote.ts';
 import { estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
 import { type Reports, reportsOf, writePage } from './reports.ts';
 
@@ -182,13 +183,18 @@ function flagsTogether(
   const each = report.models.map(({ fit, given }) => ({ name: named[given] ?? '', own: fit.programs[0] }));
   const about = new Set(each.flatMap(({ own }) => own?.aboutFlags ?? []));
   const lines = each.map(({ name, own }) =>
-    own?.flags == null ? null : report.program === 'ollama' ? own.flags : `${clean(name)} ${own.flags}`,
+    own?.flags == null ? null : report.program === 'ollama' ? own.flags : `${wordOf(name)} ${own.flags}`,
   );
   const isAnswered = isYes(report, acceptTight) && !lines.includes(null);
   const why = isYes(report, acceptTight) ? ([...about][0] ?? report.summary) : report.summary;
   for (const sentence of isAnswered ? about : [`No flags. ${why}`]) stderr.write(`umaprobe: ${clean(sentence)}\n`);
   if (!isAnswered) return { exitCode: negativeOf(report), document: report, text: () => '' };
   return { exitCode: EXIT.success, document: report, text: () => [...new Set(lines)].map((line) => line ?? '') };
+}
+
+/** A path as one word of a shell. */
+function wordOf(name: string): string {
+  return /^[\w./:@+=,-]+$/.test(name) ? name : quoted(clean(name));
 }
 
 function renderOf(values: Values) {

@@ -218,6 +218,12 @@ describe('what is not known', () => {
     expect((await fitTogether(uses, machine, { program })).verdict).toBe('fits');
   });
 
+  it('what is free is never less than nothing', async () => {
+    const report = await ask('vllm', { context: 40_960, sequences: 64 });
+    expect(report.verdict).toBe('no');
+    for (const { fit } of report.models) expect(fit.programs[0]?.reads).toBeGreaterThanOrEqual(0);
+  });
+
   it('has a page', async () => {
     const report = await ask('vllm', { context: 40_960, sequences: 8 });
     const assets = { script: '', style: '', version: '9' };
