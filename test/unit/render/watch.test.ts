@@ -164,7 +164,7 @@ describe('the picture', () => {
         (width, rows, fixture, extra) => {
           const lines = watchPage(viewOf(fixture, extra), optionsAt(width), rows);
           expect(lines.length).toBeLessThanOrEqual(rows);
-          // Every counter may be wider, and a command to paste below 60 columns: the terminal's part cuts both.
+          // Every counter may be wider, and pressure below 60 columns: the terminal's part cuts both.
           if (!extra.full) for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
           if (rows > 1) expect(lines.join('\n')).toMatch(/^(OK|NOTE|WARNING|DANGER) {2}/m);
         },
