@@ -11,7 +11,7 @@ export interface CodeFacts {
 /** Codes of `UmaError`: a library, the kernel or umaprobe itself refused. */
 export const UMA_ERRORS = {
   ERR_UMA_LIBRARY_MISSING: {
-    when: "umaprobe's own binary, CUDA or NVML is not installed, or cannot be opened. The message lists the paths that were tried",
+    when: "umaprobe's own binary, CUDA or NVML is not installed, or cannot be opened",
     remedy: 'Install the driver, and in a container pass the GPU in (`--gpus all`). Without a GPU: `--sim gb10`',
   },
   ERR_UMA_SYMBOL_MISSING: {
@@ -24,23 +24,23 @@ export const UMA_ERRORS = {
   },
   ERR_UMA_NO_DEVICE: {
     when: 'There is no CUDA device with this number',
-    remedy: '`umaprobe snapshot` lists the devices; `CUDA_VISIBLE_DEVICES` may hide some. Without a GPU: `--sim gb10`',
+    remedy: '`umaprobe snapshot` lists the devices; `CUDA_VISIBLE_DEVICES` may hide some',
   },
   ERR_UMA_DEVICE_LOST: {
     when: 'The GPU fell off the bus, or has to be reset',
     remedy: 'Reboot. The kernel log (`dmesg`) has the Xid',
   },
   ERR_UMA_NOT_SUPPORTED: {
-    when: 'The device, the driver or this kernel does not have it. On unified memory this is the normal answer of NVML',
-    remedy: 'None: use another reading. A cache command on a simulated machine has no files: leave out `--sim`',
+    when: 'The device, the driver or this kernel does not have it: the normal answer of NVML on unified memory',
+    remedy: 'None: use another reading',
   },
   ERR_UMA_NOT_FOUND: {
     when: 'A process, unit, cgroup, recorder or recording that was named does not exist',
     remedy: 'Check the name in the message',
   },
   ERR_UMA_PATH: {
-    when: 'A file or folder that was named is missing, or is something else: a folder instead of a file, a named pipe, a device',
-    remedy: 'The message names the option and the path. Name another one',
+    when: 'A file or folder that was named is missing, or is something else',
+    remedy: 'Name another one',
   },
   ERR_UMA_OUT_OF_MEMORY: {
     when: 'There was not enough memory, or not even for a CUDA context',
@@ -48,19 +48,18 @@ export const UMA_ERRORS = {
   },
   ERR_UMA_PERMISSION: {
     when: 'The kernel or the driver refused this user. Nothing was changed',
-    remedy: 'The message has the command for root. `umaprobe cache rule` prints a sudoers rule for `--sudo`',
+    remedy: 'The message has the command for root',
   },
   ERR_UMA_TIMEOUT: {
     when: 'No answer within the time limit, or the library still hangs in an earlier call',
-    remedy:
-      'Allow more time (`--deadline`, `--step-timeout`, `--sync-limit`). A library that never answers needs a reboot',
+    remedy: 'Allow more time (`--deadline`). A library that never answers needs a reboot',
   },
   ERR_UMA_BUSY: {
     when: 'Another run has the journal, or the machine is under memory pressure, or the device is in use',
     remedy: 'Wait for the other run, or give `--journal <file>`; under pressure see `umaprobe doctor`',
   },
   ERR_UMA_FLOOR: {
-    when: 'A test was not started because that is not safe: too little memory above the floor, pressure, swapping or fragmentation (`nativeName` says which). Nothing was allocated',
+    when: 'A test was not started because that is not safe (`nativeName` says why). Nothing was allocated',
     remedy: 'The message has the numbers and what to do; `umaprobe prepare <size>` makes room',
   },
   ERR_UMA_JOURNAL: {
@@ -68,11 +67,11 @@ export const UMA_ERRORS = {
     remedy: 'Give another file (`--journal <file>`), or none (`--journal none`)',
   },
   ERR_UMA_MODEL: {
-    when: 'There is no model of that path or name; or a file of it is damaged, incomplete, or not what its name says',
-    remedy: 'The message names the model or the file. Check the name, or download it again',
+    when: 'There is no model of that path or name, or a file of it is damaged or incomplete',
+    remedy: 'Check the name, or download it again',
   },
   ERR_UMA_NETWORK: {
-    when: 'The Hugging Face Hub could not be asked for a model that begins with `hf:`, or its answer cannot be used (`nativeName` says which)',
+    when: 'The Hugging Face Hub could not be asked, or its answer cannot be used',
     remedy: 'The message says what to do. What was read before is there without a network',
   },
   ERR_UMA_CALL_FAILED: {
