@@ -9,16 +9,32 @@ const SERVERS: readonly FitProgram[] = ['vllm', 'sglang', 'trtllm'];
 
 /**
  * The refusal of a server; null: it does not refuse. vLLM's verify_with_parallel_config (config/model.py, 2026) and the
- * assertions of its attention layers: heads of keys and values are divided, or each is on several ranks.
+ * assertions of its attention layers: heads of keys and values are divided, or each is on several ranks, which alone can divide
+ * its tokens among them.
  */
 export function refusalByHeads(program: FitProgram, { need }: ProgramInput): FitProgramReport | null {
-  const ranks = need.use?.settings?.tensorParallel ?? 1;
+  const { decodeContextParallel: parts = 1, tensorParallel: ranks = 1 } = need.use?.settings ?? {};
   const { heads } = need;
   if (ranks === 1 || heads === null || !SERVERS.includes(program)) return null;
   const { all, keyValue } = heads;
-  const isDivided = all % ranks === 0;
-  if (isDivided && (keyValue === null || keyValue % ranks === 0 || ranks % keyValue === 0)) return null;
-  const which = isDivided ? `${keyValue} heads of keys and values` : `${all} attention heads`;
+  if (all % ranks !== 0) {
+    const message = `Total number of attention heads (${all}) must be divisible by tensor parallel size (${ranks}).`;
+    return refused(program, `${all} attention heads cannot be divided among ${ranks} ranks`, message);
+  }
+  if (keyValue === null) return null;
+  const each = `${keyValue} heads of keys and values`;
+  if (keyValue % ranks !== 0 && ranks % keyValue !== 0)
+    return refused(program, `${each} cannot be divided among ${ranks} ranks`);
+  if (parts > 1 && program === 'vllm' && parts * keyValue > ranks)
+    return refused(
+      program,
+      `${each} are each on ${Math.max(1, ranks / keyValue)} of ${ranks} ranks, which ${parts} cannot share`,
+    );
+  return null;
+}
+
+/** @param message what vLLM prints. */
+function refused(program: FitProgram, why: string, message: string | null = null): FitProgramReport {
   return {
     program,
     versions: 'all',
@@ -27,11 +43,8 @@ export function refusalByHeads(program: FitProgram, { need }: ProgramInput): Fit
     reads: null,
     from: 'not asked',
     inequality: null,
-    decision: `refuses to start: ${which} cannot be divided among ${ranks} ranks`,
-    message:
-      program === 'vllm' && !isDivided
-        ? `Total number of attention heads (${all}) must be divisible by tensor parallel size (${ranks}).`
-        : null,
+    decision: `refuses to start: ${why}`,
+    message: program === 'vllm' ? message : null,
     numbers: {},
     ...none(`${MODEL_PROGRAMS[program]} does not start.`),
     remedies: [],

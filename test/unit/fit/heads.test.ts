@@ -4,16 +4,22 @@ import { openModel } from '../../../lib/estimate/index.ts';
 import { fit as fitInto } from '../../../lib/fit/index.ts';
 import { judge } from '../../../lib/launch/judge.ts';
 import { recognise } from '../../../lib/launch/recognise.ts';
-import type { FitProgram } from '../../../lib/types/index.ts';
+import type { EstimateOptions, FitProgram } from '../../../lib/types/index.ts';
 import { QWEN3_8B } from '../../support/qwen.ts';
 import { snapshotOf } from '../../support/snapshots.ts';
 
 const machine = snapshotOf();
 
 /** Heads, heads of keys and values, ranks. */
-async function ask(heads: number, keyValue: number, ranks: number, program: FitProgram = 'vllm') {
+async function ask(
+  heads: number,
+  keyValue: number,
+  ranks: number,
+  program: FitProgram = 'vllm',
+  more: EstimateOptions = {},
+) {
   const config = { ...QWEN3_8B, num_attention_heads: heads, num_key_value_heads: keyValue };
-  return fitInto({ model: { config }, use: { tensorParallel: ranks } }, machine, { program });
+  return fitInto({ model: { config }, use: { tensorParallel: ranks, ...more } }, machine, { program });
 }
 
 describe('heads that cannot be divided among the ranks', () => {
@@ -32,6 +38,15 @@ describe('heads that cannot be divided among the ranks', () => {
     expect((await ask(24, 8, 3)).summary).toContain('8 heads of keys and values cannot be divided among 3 ranks');
     expect((await ask(32, 2, 4)).verdict).toBe('fits');
     expect((await ask(32, 8, 2)).verdict).toBe('fits');
+  });
+
+  it('tokens are divided among the ranks of one head alone', async () => {
+    const dcp = (ranks: number, decodeContextParallel: number) => ask(32, 8, ranks, 'vllm', { decodeContextParallel });
+    expect((await dcp(8, 2)).summary).toContain(
+      '8 heads of keys and values are each on 1 of 8 ranks, which 2 cannot share',
+    );
+    expect((await dcp(16, 4)).verdict).toBe('no');
+    expect((await dcp(16, 2)).verdict).toBe('fits');
   });
 
   it('launch names no shorter context for them', async () => {
