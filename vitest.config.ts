@@ -14,12 +14,14 @@ if (process.env.UMAPROBE_SCRATCH === undefined) {
   process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
 }
 
-/** Files of test/sim that take minutes and whose subject rarely changes: CI runs them as the project `slow`. */
+/** Files that take minutes and whose subject rarely changes: CI runs them as the project `slow`. */
 const SLOW = [
   'test/sim/docs/long-pages.test.ts', // pages whose commands run for seconds
   'test/sim/library/profile-kills.test.ts', // a profile is killed in each phase of each trial
   'test/sim/library/profile-peaks.test.ts', // trainers that take and give back 80 GB at the speed of a Spark
   'test/sim/library/probe-kills.test.ts', // a search is killed at every record that it writes
+  'test/kernel/others-files.test.ts', // root writes where another user replaces each name
+  'test/sim/cli/guard-bare.test.ts', // a hundred programs, each bare and guarded
   'test/sim/cli/earlyoom.test.ts', // earlyoom looks at series of the field in real time
   'test/sim/native/node-workers.test.ts', // a hundred worker threads are terminated in a call
   'test/sim/simulator/cudart.test.ts', // C++ programs are built with the shared and the static runtime
@@ -28,16 +30,9 @@ const SLOW = [
 ];
 
 /** Files of test/kernel that neither count nor drop cached pages: they run beside test/sim and mostly wait. */
-const BESIDE = [
-  'full-disk',
-  'hung-fuse',
-  'launch-record',
-  'no-user',
-  'others-files',
-  'record',
-  'record-ring',
-  'watch-end',
-].map((name) => `test/kernel/${name}.test.ts`);
+const BESIDE = ['full-disk', 'hung-fuse', 'launch-record', 'no-user', 'record', 'record-ring', 'watch-end'].map(
+  (name) => `test/kernel/${name}.test.ts`,
+);
 
 /** The same of test/kernel. They take gigabytes or wait, and have the machine for themselves: the project `kernel-slow`. */
 const KERNEL_SLOW = [
@@ -79,10 +74,10 @@ export default defineConfig({
         globalSetup: './scripts/machine-validator.mjs',
       }),
       project('sim', { testTimeout: 30_000, hookTimeout: 30_000, exclude: [...SLOW, ...WITHOUT] }), // the real binary on a simulated machine
-      project('slow', { testTimeout: 30_000, hookTimeout: 30_000, include: SLOW, exclude: WITHOUT }),
+      project('slow', { testTimeout: 60_000, hookTimeout: 60_000, include: SLOW, exclude: WITHOUT }),
       // The real kernel of this machine: its page cache, real files, other users. Other programs move the same
       // counters, so a failed test is retried.
-      project('kernel', { ...KERNEL, fileParallelism: false, exclude: [...BESIDE, ...KERNEL_SLOW] }),
+      project('kernel', { ...KERNEL, fileParallelism: false, exclude: [...BESIDE, ...KERNEL_SLOW, ...SLOW] }),
       project('kernel-beside', { ...KERNEL, include: BESIDE }),
       project('kernel-slow', { ...KERNEL, fileParallelism: false, include: KERNEL_SLOW }),
       // What ships: a build for both architectures, and one by the command for machines without a binary.

@@ -10,7 +10,7 @@ import { isMain, main, root, run } from './run.mjs';
 const projects = ['unit', 'sim', 'kernel-beside', 'kernel', 'gpu'];
 /** Projects that only CI runs unless they are named, and what is in them. */
 const ciOnly = {
-  slow: 'a process killed at every step, the simulator in C programs',
+  slow: 'a process killed at every step, files of other users, the simulator in C programs',
   'kernel-slow': 'programs, files and page cache of gigabytes, programs in a terminal',
   pkg: 'the package, built for both architectures',
   recipes: 'a copy of the tree for each recipe',
