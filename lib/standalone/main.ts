@@ -4,8 +4,12 @@
  */
 
 import { createRequire } from 'node:module';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { getAsset, getRawAsset } from 'node:sea';
+import { getSystemErrorMap } from 'node:util';
+import type { UmaError } from '../base/errors.ts';
+import { pathError } from '../base/named-path.ts';
 import { OWN_PROGRAMS, ownProgramPath } from '../base/start-process.ts';
 import { Refusal } from '../base/trusted-folder.ts';
 import { ownCache } from '../base/user.ts';
@@ -14,6 +18,10 @@ import { installedFolder, type Packed, unpackedFolder } from './unpack.ts';
 /** Names of the parts of the standalone file: scripts/standalone.mjs puts them there. */
 const LIST = 'list.json';
 const START = 'start.cjs';
+
+/** Of an error. */
+const WHAT = 'the folder to unpack into,';
+const REMEDY = 'XDG_CACHE_HOME=<folder> takes another';
 
 function packedFiles(): Packed {
   const list = JSON.parse(getAsset(LIST, 'utf8')) as Omit<Packed, 'content'>;
@@ -24,26 +32,26 @@ function packageFolder(packed: Packed): string {
   const installed = installedFolder(packed, process.execPath);
   if (installed !== null) return installed;
   const cache = ownCache();
-  if (cache === null) throw new Error('this user has no home: set XDG_CACHE_HOME to a folder for its files');
+  if (cache === null) throw pathError(WHAT, '~/.cache/umaprobe', 'NO_HOME', `this user has no home; ${REMEDY}`);
   try {
     return unpackedFolder(packed, cache, (sentence) => process.stderr.write(`umaprobe: ${sentence}\n`));
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = error instanceof Refusal ? message : (code ?? message);
-    throw new Error(
-      `umaprobe cannot unpack its files into ${cache}: ${reason}. Another folder: XDG_CACHE_HOME=<folder> umaprobe`,
-    );
+    const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException;
+    const number = error instanceof Refusal ? undefined : (constants.errno as Record<string, number>)[code];
+    const problem = getSystemErrorMap().get(-(number ?? 0))?.[1] ?? message;
+    throw pathError(WHAT, cache, code, `${problem}; ${REMEDY}`);
   }
 }
 
-/** As cli.ts says that Node is too old: no command runs yet. */
-function refuse(message: string): void {
-  const none = { source: null, call: null, status: null, nativeName: null, detail: null };
-  const error = { code: 'ERR_UMA_PERMISSION', message, exitCode: 4, ...none };
+/** As the command prints an error, of which nothing is loaded yet. */
+function refuse({ message, ...fields }: Partial<UmaError> & Error): void {
+  const { code = 'ERR_UMA_CALL_FAILED', source = null, call = null, status = null, nativeName = null } = fields;
+  const exitCode = { ERR_UMA_PERMISSION: 4, ERR_UMA_PATH: 2 }[code as string] ?? 1;
+  const error = { code, message, exitCode, source, call, status, nativeName, detail: null };
   if (process.argv.includes('--json'))
     process.stdout.write(`${JSON.stringify({ schema: 'umaprobe/error/1', error })}\n`);
-  process.stderr.write(`${message}\n`);
-  process.exitCode = error.exitCode;
+  process.stderr.write(`umaprobe: ${message}\n`);
+  process.exitCode = exitCode;
 }
 
 try {
@@ -53,5 +61,5 @@ try {
   // The main script itself cannot import files.
   createRequire(join(folder, START))(`./${START}`);
 } catch (error) {
-  refuse((error as Error).message);
+  refuse(error as Error);
 }

@@ -57,7 +57,7 @@ export class Systemd {
     const console = join(folder, 'console.log');
     writeFileSync(console, '');
     const inner = [
-      'mount --make-rprivate / && mount -t proc proc /proc && mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /var/lib',
+      'mount --make-rprivate / && mount -t proc proc /proc && mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /var/lib && mount -t tmpfs tmpfs /var/cache',
       'umount -l /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup',
       `mount --bind '${console}' /dev/console && mount --bind /dev/null /dev/kmsg`,
       // A container: it then leaves the settings of the kernel alone.
