@@ -55,6 +55,11 @@ export const guardCommand: Command = {
       type: 'boolean',
       summary: 'Leave the nice value of the program (default: 10 higher, unless this user is root)',
     },
+    load: {
+      type: 'string',
+      placeholder: '<size>',
+      summary: 'What it loads at least: a pause before so much is held does not end the load',
+    },
     'keep-free': {
       type: 'string',
       placeholder: '<size>',
@@ -102,6 +107,7 @@ export const guardCommand: Command = {
 
 function optionsOf({ json, values }: Context): GuardOptions {
   const killBelowBytes = size(values, 'kill-below', 'guard');
+  const loadBytes = size(values, 'load', 'guard');
   const keepFreeBytes = size(values, 'keep-free', 'guard');
   const ready = readyOf(values, 'guard');
   const loadActions = loadActionsOf(values);
@@ -110,6 +116,7 @@ function optionsOf({ json, values }: Context): GuardOptions {
     ...floorOf(values, 'guard'),
     ...(killBelowBytes === undefined ? {} : { killBelowBytes }),
     ...(ready === undefined ? {} : { ready }),
+    ...(loadBytes === undefined ? {} : { loadBytes }),
     ...(keepFreeBytes === undefined ? {} : { keepFreeBytes }),
     ...(loadActions === undefined ? {} : { loadActions }),
     intervalMs: duration(values, 'interval', LIMITS.guardIntervalMs, DEFAULT_INTERVAL_MS, 'guard'),

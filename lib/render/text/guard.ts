@@ -53,7 +53,7 @@ function facts({
     ['program', peak.groupBytes === null ? 'not known' : `at most ${formatBytes(peak.groupBytes)}${gpu}`],
     ...(highestPressure === null
       ? []
-      : ([['pressure', `at most ${formatPercent(highestPressure)} of 10 s (PSI full)`]] as const)),
+      : ([['pressure', `no task ran for at most ${formatPercent(highestPressure)} of 10 s`]] as const)),
     ...leftBehind.map(({ bytes, files, where }) => {
       const named = files.length === 0 ? '' : `: ${files.map(clean).join(', ')}`;
       return ['stays', `${formatBytes(bytes)} in ${where}${named}`] as const;
