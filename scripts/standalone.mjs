@@ -103,6 +103,10 @@ async function bundleMain(file) {
   await build.close();
 }
 
+/** The version of a Node of scripts/fetch-programs.mjs. */
+const versionOf = (node) => readJson(join(node, '../../package.json')).version;
+
+/** Writes the parts of the file of an architecture, the file and its checksum. */
 async function build(arch) {
   const work = join(folder, arch);
   rmSync(work, { recursive: true, force: true });
@@ -119,8 +123,10 @@ async function build(arch) {
     assets: { ...sources, 'list.json': at('list.json') },
   };
   writeFileSync(at('sea.json'), JSON.stringify(config));
-  // The blob has no machine code; any Node of the same version makes it.
+  // The blob has no machine code: this machine's Node makes it, which must be of the same version.
   const [here, there] = [nodeBinary(process.arch, NODE), nodeBinary(arch, NODE)];
+  if (versionOf(here) !== versionOf(there))
+    throw new Error(`${here} is ${versionOf(here)}, ${there} is ${versionOf(there)}: delete the older one`);
   capture(here, ['--experimental-sea-config', at('sea.json')]);
   const file = standaloneFile(arch);
   // Node comes with 20 MB of symbols.
@@ -144,7 +150,7 @@ export async function standalone(arch) {
   await unlessCurrent({
     what: `${basename(file)} made`,
     stamp: `build-standalone/${arch}.stamp`,
-    now: manifest(['lib'], inputs, [nodeBinary(arch, NODE)]),
+    now: manifest(['lib'], inputs, [versionOf(nodeBinary(arch, NODE))]),
     outputs: [file, `${file}.sha256`].map((path) => path.slice(root.length + 1)),
     build: () => build(arch),
   });
