@@ -20,9 +20,10 @@ function fileOf(spec, file) {
   return path;
 }
 
-/** The binary of a major version of Node for an architecture. */
-export function nodeBinary(arch, major) {
-  return fileOf(`node-linux-${arch}@^${major}`, `node-linux-${arch}/bin/node`);
+/** The binary of Node for an architecture: the newest of a major version ("24"), or one version ("24.21.0"). */
+export function nodeBinary(arch, version) {
+  const range = /^\d+$/.test(version) ? `^${version}` : version;
+  return fileOf(`node-linux-${arch}@${range}`, `node-linux-${arch}/bin/node`);
 }
 
 /** The program that puts a blob into Node's binary, for scripts/standalone.mjs. */

@@ -73,10 +73,19 @@ function packageFiles(arch) {
   ].sort();
 }
 
+/** The version of a Node of scripts/fetch-programs.mjs. */
+const versionOf = (node) => readJson(join(node, '../../package.json')).version;
+
+/** The Node of an architecture, of the version of this machine's, which makes the blob. */
+function nodeInside(arch) {
+  const own = nodeBinary(process.arch, NODE);
+  return arch === process.arch ? own : nodeBinary(arch, versionOf(own));
+}
+
 /** Where the content of each file of the package is. */
 function sourcesOf(arch, work) {
   const sources = Object.fromEntries(packageFiles(arch).map((path) => [path, join(root, path)]));
-  sources['LICENSE.node'] = join(nodeBinary(arch, NODE), '../../LICENSE');
+  sources['LICENSE.node'] = join(nodeInside(arch), '../../LICENSE');
   sources['start.cjs'] = join(work, 'start.cjs');
   return sources;
 }
@@ -103,9 +112,6 @@ async function bundleMain(file) {
   await build.close();
 }
 
-/** The version of a Node of scripts/fetch-programs.mjs. */
-const versionOf = (node) => readJson(join(node, '../../package.json')).version;
-
 /** Writes the parts of the file of an architecture, the file and its checksum. */
 async function build(arch) {
   const work = join(folder, arch);
@@ -123,10 +129,8 @@ async function build(arch) {
     assets: { ...sources, 'list.json': at('list.json') },
   };
   writeFileSync(at('sea.json'), JSON.stringify(config));
-  // The blob has no machine code: this machine's Node makes it, which must be of the same version.
-  const [here, there] = [nodeBinary(process.arch, NODE), nodeBinary(arch, NODE)];
-  if (versionOf(here) !== versionOf(there))
-    throw new Error(`${here} is ${versionOf(here)}, ${there} is ${versionOf(there)}: delete the older one`);
+  // The blob has no machine code: this machine's Node makes it.
+  const [here, there] = [nodeBinary(process.arch, NODE), nodeInside(arch)];
   capture(here, ['--experimental-sea-config', at('sea.json')]);
   const file = standaloneFile(arch);
   // Node comes with 20 MB of symbols.
@@ -150,7 +154,7 @@ export async function standalone(arch) {
   await unlessCurrent({
     what: `${basename(file)} made`,
     stamp: `build-standalone/${arch}.stamp`,
-    now: manifest(['lib'], inputs, [versionOf(nodeBinary(arch, NODE))]),
+    now: manifest(['lib'], inputs, [versionOf(nodeInside(arch))]),
     outputs: [file, `${file}.sha256`].map((path) => path.slice(root.length + 1)),
     build: () => build(arch),
   });
