@@ -71,6 +71,7 @@ describe('import', () => {
       'sweep',
       'toCsv',
       'toHtml',
+      'toMetrics',
       'watch',
     ]);
   });
