@@ -38,10 +38,11 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   profile: ['--journal', 'none', '--vary', 'n=1', '--', 'true', '{n}'],
   launch: ['--', 'true'],
   'sim run': ['gb10', '--', 'true'],
+  compare: ['gb10', 'h200'],
 };
 
-/** Options whose paths are opened on a machine only: test/sim/cli/paths.test.ts. */
-const ON_A_MACHINE = ['journal', 'folder', 'path', 'cgroup', 'templates'];
+/** Options whose paths are opened on a machine only: test/sim/cli/paths.test.ts and metrics.test.ts. */
+const ON_A_MACHINE = ['journal', 'folder', 'path', 'cgroup', 'templates', 'textfile'];
 
 const { all } = await loadCommands();
 const options = all.flatMap(({ name, options }) =>
