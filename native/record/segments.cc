@@ -78,11 +78,20 @@ std::optional<uint64_t> written_bytes(int fd, uint64_t size) {
   return 0;
 }
 
+// A link to a file that has another name is no segment: a folder that others may write can have
+// one.
+bool is_own_file(int fd) {
+  struct stat about;
+  return ::fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == ::geteuid() &&
+         about.st_nlink == 1;
+}
+
 // Cuts off the zeros at the end of a segment, and returns its size.
 uint64_t cut_zeros(int folder, const std::string& name, uint64_t size) {
   const Descriptor file(
       ::openat(folder, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  const auto written = file ? written_bytes(file.get(), size) : std::nullopt;
+  if (!file || !is_own_file(file.get())) return size;
+  const auto written = written_bytes(file.get(), size);
   if (!written) return size;
   // The last frame may end in zeros.
   const uint64_t end = *written == 0 ? 0 : std::min(size, whole_blocks(*written + kFrameBytes));
