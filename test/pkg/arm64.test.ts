@@ -50,7 +50,7 @@ describe('the arm64 package', () => {
   it('shows a simulated GB10', (context) => {
     if (reason !== null) context.skip(reason);
     // In the emulator a library may need longer than the default of 2 s.
-    const options = ['--json', '--memgetinfo', 'child', '--deadline', '30s'];
+    const options = ['--json', '--memgetinfo', 'child', '--deadline', '1m'];
     const { status, stdout, stderr } = umaprobe('snapshot', '--sim', 'gb10', ...options);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const snapshot = JSON.parse(stdout);

@@ -10,7 +10,7 @@ import { EXIT } from '../core/exit.ts';
 import { checkOutputs } from '../core/files.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { duration, durationRange, isGiven, text } from '../core/options.ts';
-import { DEADLINE, deadline } from '../core/reading-options.ts';
+import { DEADLINE, deadlines } from '../core/reading-options.ts';
 import { UsageError } from '../core/usage.ts';
 
 const NAME = 'metrics';
@@ -46,18 +46,18 @@ export const metricsCommand: Command = {
   async run({ json, values }) {
     if (json) throw new UsageError('metrics prints text; umaprobe snapshot --json has the same numbers.', NAME);
     const folder = text(values, 'textfile');
-    const deadlineMs = deadline(values, NAME);
+    const limits = deadlines(values, NAME);
     const intervalMs = isGiven(values, 'interval') ? duration(values, 'interval', INTERVAL, 0, NAME) : null;
     if (folder === undefined) {
       if (intervalMs !== null) throw new UsageError('--interval needs --textfile.', NAME);
-      const metrics = await toMetrics(await snapshot({ ...PLAIN_READING, deadlineMs }));
+      const metrics = await toMetrics(await snapshot({ ...PLAIN_READING, ...limits }));
       return { exitCode: EXIT.success, document: null, text: () => metrics };
     }
     const path = join(folder, FILE);
     checkOutputs([{ what: '--textfile', path }], [], NAME);
     const write = async (reading: Snapshot) => writeFileAtomic(path, await toMetrics(reading), MODE);
-    if (intervalMs !== null) return finished(await repeat(intervalMs, deadlineMs, write));
-    await write(await snapshot({ ...PLAIN_READING, deadlineMs }));
+    if (intervalMs !== null) return finished(await repeat(intervalMs, limits.deadlineMs, write));
+    await write(await snapshot({ ...PLAIN_READING, ...limits }));
     return finished(EXIT.success);
   },
 };

@@ -5,7 +5,7 @@ import type { Command } from '../core/command.ts';
 import { begunReading, PLAIN_READING } from '../core/early-reading.ts';
 import { EXIT } from '../core/exit.ts';
 import { choice, EXACT, flag } from '../core/options.ts';
-import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
+import { DEADLINE, deadlines, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 
 export const snapshotCommand: Command = {
@@ -39,12 +39,12 @@ export const snapshotCommand: Command = {
   arguments: { min: 0, max: 0, afterDashes: false },
   async run({ values }) {
     const memGetInfo = choice(values, 'memgetinfo', MEMGETINFO, 'needed', 'snapshot');
-    const deadlineMs = deadline(values, 'snapshot');
+    const limits = deadlines(values, 'snapshot');
     const document = await (begunReading() ??
       snapshot({
         ...PLAIN_READING,
         memGetInfo: memGetInfo === 'needed' ? PLAIN_READING.memGetInfo : memGetInfo,
-        deadlineMs,
+        ...limits,
       }));
     const exact = flag(values, 'exact');
     return {

@@ -15,4 +15,10 @@ export function deadline(values: Values, command: string): number {
   return duration(values, 'deadline', LIMITS.deadlineMs, PLAIN_READING.deadlineMs, command);
 }
 
+/** The same for a reading: what is read in a child process has at least as long. */
+export function deadlines(values: Values, command: string): { deadlineMs: number; childDeadlineMs: number } {
+  const deadlineMs = deadline(values, command);
+  return { deadlineMs, childDeadlineMs: Math.max(PLAIN_READING.childDeadlineMs, deadlineMs) };
+}
+
 export const MEMGETINFO = ['needed', 'child', 'auto', 'never'] as const;
