@@ -14,7 +14,7 @@ import { ledgerBytes } from './ledger.ts';
 export const GPU_BLOCK = 2 * MiB;
 
 /** Bytes of free memory in blocks of at least `blockBytes`. */
-function bytesInBlocks(contiguity: readonly FreeBlocks[], blockBytes: number): number {
+export function bytesInBlocks(contiguity: readonly FreeBlocks[], blockBytes: number): number {
   return contiguity
     .filter((blocks) => blocks.blockBytes >= blockBytes)
     .reduce((sum, blocks) => sum + blocks.blockBytes * blocks.freeBlocks, 0);

@@ -3,6 +3,8 @@
  * reports already (MemTotal, MemAvailable, pressure) nothing is repeated, and no memory of the host is called memory of a GPU.
  */
 import { printable } from '../base/format.ts';
+import { bytesInBlocks } from '../memory/contiguity.ts';
+import { heldOn } from '../memory/findings/gpu.ts';
 import type { DeviceSnapshot, FreeBlocks, Snapshot } from '../types/index.ts';
 
 type Labels = Readonly<Record<string, string | null>>;
@@ -81,13 +83,18 @@ const METRICS: readonly Metric[] = [
   },
   {
     name: 'memory_part_bytes',
-    help: 'Parts of MemTotal, which they add up to. Part unattributed is in no counter of the kernel.',
+    help: 'Parts of MemTotal, which they add up to. Part unattributed is in no counter of the kernel; it and gpu_processes are bounds where gpu_processes_bytes is missing.',
     samples: ({ ledger }) => ledger.entries.map(({ bytes, label }) => [{ part: snake(label) }, bytes]),
   },
   {
     name: 'gpu_processes_bytes',
     help: 'Memory that the processes of a GPU hold, where NVML lists all of them.',
-    samples: ({ devices }) => devices.map((device) => [gpu(device), processesOf(device)]),
+    // A list that is not complete has no sum.
+    samples: (snapshot) =>
+      snapshot.devices.map((device) => [
+        gpu(device),
+        device.processesComplete === true ? heldOn(device, snapshot) : null,
+      ]),
   },
   {
     name: 'gpu_memory_bytes',
@@ -168,15 +175,6 @@ function snake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** null: the list is not complete, so that its sum is no answer. */
-function processesOf({ processes, processesComplete }: DeviceSnapshot): number | null {
-  if (processes === null || processesComplete !== true) return null;
-  return processes.reduce<number | null>(
-    (sum, { gpuBytes }) => (sum === null || gpuBytes === null ? null : sum + gpuBytes),
-    0,
-  );
-}
-
 function ownMemory({ cuda, memoryModel, nvml }: DeviceSnapshot): { free: number; total: number } | null {
   return memoryModel === 'discrete' || memoryModel === 'coherent' ? (nvml ?? cuda) : null;
 }
@@ -184,8 +182,6 @@ function ownMemory({ cuda, memoryModel, nvml }: DeviceSnapshot): { free: number;
 function blocks(contiguity: readonly FreeBlocks[]): Sample[] {
   return contiguity.map(({ blockBytes }) => [
     { min_block_bytes: String(blockBytes) },
-    contiguity
-      .filter((larger) => larger.blockBytes >= blockBytes)
-      .reduce((sum, larger) => sum + larger.blockBytes * larger.freeBlocks, 0),
+    bytesInBlocks(contiguity, blockBytes),
   ]);
 }

@@ -253,8 +253,11 @@ export const programs: Row = {
   },
 };
 
-/** On a device: its own used memory bounds what they hold; of the shared pool, what is in no other row. */
-function heldOn({ memoryModel, migMode, nvml, processes }: DeviceSnapshot, { ledger }: Reading): number {
+/** What the listed processes hold on a device: its own used memory bounds it; of the shared pool, what is in no other row. */
+export function heldOn(
+  { memoryModel, migMode, nvml, processes }: DeviceSnapshot,
+  { ledger }: Pick<Reading, 'ledger'>,
+): number {
   const inPool = ledgerBytes(ledger, 'gpuProcesses') + ledgerBytes(ledger, 'unattributed');
   const own = migMode?.current === true ? null : (nvml?.used ?? null);
   return heldTogether(processes ?? [], memoryModel === 'unified' ? inPool : (own ?? Number.POSITIVE_INFINITY));

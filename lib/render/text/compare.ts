@@ -23,13 +23,13 @@ const LISTED = 8;
 /** Columns of a value: a version of a driver fits. */
 const VALUE_WIDTH = 22;
 
-const DIRECTIONS: Readonly<Record<CompareReport['direction'], readonly [label: string, style: Style]>> = {
-  more: ['MORE', 'ok'],
-  less: ['LESS', 'notice'],
-  faster: ['FASTER', 'ok'],
-  slower: ['SLOWER', 'notice'],
-  alike: ['ALIKE', 'ok'],
-  unknown: ['UNKNOWN', 'notice'],
+const STYLES: Readonly<Record<CompareReport['direction'], Style>> = {
+  more: 'ok',
+  less: 'notice',
+  faster: 'ok',
+  slower: 'notice',
+  alike: 'ok',
+  unknown: 'notice',
 };
 
 export function comparePage(report: CompareReport, options: RenderOptions): string[] {
@@ -37,15 +37,17 @@ export function comparePage(report: CompareReport, options: RenderOptions): stri
   const { paint, width } = options;
   const simulated = simulatedText(report);
   const mixed = mixedText(report);
-  const [label, style] = DIRECTIONS[direction];
   return sections(
     simulated === null ? [] : [simulatedBand(simulated, options)],
-    [...labelled(label, style, clean(summary), options), ...(mixed === null ? [] : hanging('', clean(mixed), width))],
+    [
+      ...labelled(direction.toUpperCase(), STYLES[direction], clean(summary), options),
+      ...(mixed === null ? [] : hanging('', clean(mixed), width)),
+    ],
     (['A', 'B'] as const).flatMap((side) => {
-      const { verdict, ...rest } = side === 'A' ? a : b;
+      const compared = side === 'A' ? a : b;
       return [
-        paint('strong', truncate(`${side}  ${clean(sideText({ verdict, ...rest }))}`, width)),
-        ...(verdict === null ? [] : hanging('   ', clean(verdictText(verdict)), width)),
+        paint('strong', truncate(`${side}  ${clean(sideText(compared))}`, width)),
+        ...(compared.verdict === null ? [] : hanging('   ', clean(verdictText(compared.verdict)), width)),
       ];
     }),
     ...sectionsOf(report).map(([section, rows]) => rowLines(sectionTitle(report, section), rows, options)),

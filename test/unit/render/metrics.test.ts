@@ -82,6 +82,14 @@ describe('metrics', () => {
     ]);
   });
 
+  it('memory that processes share (CUDA IPC) is counted once, as the finding counts it', () => {
+    const ranks = [1, 2].map((pid) => ({ pid, name: 'rank', gpuBytes: 90e9 }));
+    const snapshot = snapshotOf({ processes: ranks, host: { available: 20e9, free: 15e9 } });
+    const found = snapshot.judgement.findings.find(({ id }) => id === 'gpu.programs')?.bytes;
+    expect(found).toBeLessThan(180e9);
+    expect(valuesOf(snapshot, 'gpu_processes_bytes')).toEqual([found]);
+  });
+
   it('memory of the host is never memory of a GPU', () => {
     expect(valuesOf(snapshotOf(), 'gpu_memory_bytes')).toBeUndefined();
     const discrete = snapshotOf({ model: 'discrete' });
