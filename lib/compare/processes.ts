@@ -43,7 +43,6 @@ function heldOf({ groups }: ProcessesReport) {
 }
 
 /** Whether a group that is not listed holds nothing: this user sees every process, and NVML says what each holds of the pool. */
-function isComplete({ limits, memoryModel, totals }: ProcessesReport): boolean {
-  const isHidden = limits.some((limit) => /missing here/.test(limit));
-  return !isHidden && (memoryModel !== 'unified' || totals.gpu.exact);
+function isComplete({ hiddenProcesses, memoryModel, totals }: ProcessesReport): boolean {
+  return hiddenProcesses === 0 && (memoryModel !== 'unified' || totals.gpu.exact);
 }

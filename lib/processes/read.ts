@@ -57,6 +57,7 @@ export async function readProcesses({ pssLimitMs, deadlineMs, signal }: Settings
     sharedMemory,
     totals: totalsOf(reading, processes, gpu),
     unattributed: unattributed(reading),
+    hiddenProcesses: refused,
     limits: [...hiddenLimits(refused), ...exact.limits, ...gpu.limits],
     from: sourcesOf(reading, gpu),
     durationMs: performance.now() - started,

@@ -141,6 +141,8 @@ export interface ProcessesReport {
   totals: { anonymous: ExplainedMemory; shared: ExplainedMemory; gpu: ExplainedMemory; swap: ExplainedMemory };
   /** Memory in no counter of the kernel and in no process: driver, buffers of pipes and sockets, GPU memory of processes that NVML does not list. */
   unattributed: number;
+  /** Processes that this user may not read, and that are missing here (hidepid of /proc). */
+  hiddenProcesses: number;
   /** What could not be read, and what that means for the figures. */
   limits: string[];
   /** Path of a property → its source, or why it is null. */

@@ -51,7 +51,16 @@ function reportOf(...lists: ProcessMemory[][]): ProcessesReport {
   const none = { total: 0, listed: 0, exact: true };
   return {
     ...{ schema: 'umaprobe/processes/1', at: '', simulated: null, memoryModel: 'unified', total: 0, available: null },
-    ...{ groups, processes: lists.flat(), sharedMemory: [], unattributed: 0, limits: [], from: {}, durationMs: 0 },
+    ...{
+      groups,
+      processes: lists.flat(),
+      sharedMemory: [],
+      unattributed: 0,
+      hiddenProcesses: 0,
+      limits: [],
+      from: {},
+      durationMs: 0,
+    },
     totals: { anonymous: none, shared: none, gpu: none, swap: none },
   };
 }

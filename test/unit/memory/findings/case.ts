@@ -99,6 +99,7 @@ export function processesOf(list: ProcessMemory[], shared: ProcessesReport['shar
     sharedMemory: shared,
     totals: { anonymous: none, shared: none, gpu: none, swap: none },
     unattributed: 0,
+    hiddenProcesses: 0,
     limits: [],
     from: {},
     durationMs: 1,
