@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { writeFileAtomic } from '../../base/atomic-file.ts';
+import { formatDuration } from '../../base/format.ts';
 import { toMetrics } from '../../report/index.ts';
 import { snapshot } from '../../snapshot/index.ts';
 import { watch } from '../../snapshot/watch.ts';
@@ -43,7 +44,7 @@ export const metricsCommand: Command = {
   ],
   readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false },
-  async run({ json, values }) {
+  async run({ json, stderr, values }) {
     if (json) throw new UsageError('metrics prints text; umaprobe snapshot --json has the same numbers.', NAME);
     const folder = text(values, 'textfile');
     const limits = deadlines(values, NAME);
@@ -56,6 +57,8 @@ export const metricsCommand: Command = {
     const path = join(folder, FILE);
     checkOutputs([{ what: '--textfile', path }], [], NAME);
     const write = async (reading: Snapshot) => writeFileAtomic(path, await toMetrics(reading), MODE);
+    if (intervalMs !== null && stderr.isTty)
+      stderr.write(`${path} is written every ${formatDuration(intervalMs)}; Ctrl-C ends it.\n`);
     if (intervalMs !== null) return finished(await repeat(intervalMs, limits.deadlineMs, write));
     await write(await snapshot({ ...PLAIN_READING, ...limits }));
     return finished(EXIT.success);
