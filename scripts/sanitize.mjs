@@ -12,7 +12,7 @@ import { capture, findTool, main, root, run } from './run.mjs';
  */
 const waiting = [
   'docs/*',
-  'library/{report,sweep,layout,probe-kills,profile-kills,profile-peaks,broken-machines,odd-machines,visible-devices,contract,callbacks,stress-others,fit,one-answer,processes,guard}',
+  'library/{report,sweep,layout,probe-kills,profile-kills,profile-peaks,broken-machines,odd-machines,visible-devices,contract,callbacks,stress-others,fit,one-answer,processes,guard,stress,child,memory,truth,pressure}',
   'native/field-series',
   'cli/*',
   'simulator/abi',
@@ -38,7 +38,7 @@ const kinds = {
     library: 'libtsan.so',
     // Commands exit before threads can race, and the programs of simulator/world have one thread; the concurrent code is
     // tested in the other files. hung-files waits for deadlines, and its threads are those of native/host.
-    without: [...waiting, 'library/{stress,journal,cache,descriptors,child,hung-files}', 'simulator/world'],
+    without: [...waiting, 'library/{journal,cache,descriptors,hung-files}', 'simulator/world'],
     options: { TSAN_OPTIONS: `halt_on_error=1:ignore_noninstrumented_modules=1:suppressions=${suppressions}` },
   },
 };
@@ -95,6 +95,8 @@ await main(async () => {
     'sim',
     '--project',
     'slow',
+    // The project slow has tests of the real kernel, too: many commands, and of native code what test/sim has.
+    'test/sim/',
     ...rest,
   ];
   // setarch -R: the thread sanitizer of GCC 12 does not work with address space randomisation.
