@@ -78,7 +78,9 @@ describe('a guarded command', () => {
     // While no memory moves it is measured more seldom, and at once when it moves.
     expect(await peak({ readGroupIdleMs: 60_000 })).toBeGreaterThan(256 * MiB);
     const never = 60_000;
-    expect(await peak({ readGroupMs: never, readGroupUrgentMs: never, readGroupIdleMs: never })).toBeLessThan(256 * MiB);
+    expect(await peak({ readGroupMs: never, readGroupUrgentMs: never, readGroupIdleMs: never })).toBeLessThan(
+      256 * MiB,
+    );
   });
 
   it('has loaded once its memory has not grown for a while, or the time is over', async () => {
