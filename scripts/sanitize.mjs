@@ -1,5 +1,5 @@
 // Runs the simulated suite on a build with a sanitizer.
-//   node scripts/sanitize.mjs address,undefined|thread [vitest's arguments]
+//   node scripts/sanitize.mjs address,undefined|thread [--build-only | vitest's arguments]
 // Node itself is not instrumented, so the runtime is preloaded and checks that need an instrumented Node are off.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -84,6 +84,7 @@ await main(async () => {
   if (!findTool('cmake')) throw new Error('no cmake on PATH (Debian: apt-get install cmake)');
   await bootstrap();
   const binary = await build(name, kind);
+  if (rest.includes('--build-only')) return;
   const reports = join(root, kind.folder, 'reports');
   rmSync(reports, { recursive: true, force: true });
   mkdirSync(reports);
