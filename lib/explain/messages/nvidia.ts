@@ -215,6 +215,16 @@ export const NVIDIA: readonly Message[] = [
     },
   },
   {
+    code: 'rapids-no-dedicated-memory',
+    program: 'RAPIDS',
+    anchors: ['has no dedicated memory'],
+    pattern: words`device_memory_limit is set but device has no dedicated memory`,
+    verdict: 'misread',
+    meaning:
+      'No memory is short. The limit at which RAPIDS moves data from the GPU to the host is set, and on a GPU that shares the host’s memory there is nowhere to move it to.',
+    remedies: [advice('leave the limit out, or set it to 0, which turns the moving off', '--device-memory-limit 0')],
+  },
+  {
     code: 'triton-shared-memory',
     program: 'Triton',
     anchors: ['of resource: shared memory', 'out of resource: shared'],

@@ -74,6 +74,15 @@ describe('the published table of', () => {
 `);
   });
 
+  it('rapidsmpf #1026: driver 580.126.09, 35 degrees', async () => {
+    const table = withoutDate(await printed(gb10('580.126.09', { temperatureC: 35 })));
+    expect(table).toContain(`${HEAD('580.126.09').replace(/^date +\n/, '')}\
+|   0  NVIDIA GB10                    On  |   0000000F:01:00.0 Off |                  N/A |
+| N/A   35C    P8              4W /  N/A  | Not Supported          |      0%      Default |
+|                                         |                        |                  N/A |
+`);
+  });
+
   it('inference-snaps #143: persistence mode off, P0, 11 W', async () => {
     const machine = gb10('580.95.05', {
       persistenceMode: 0,
