@@ -193,17 +193,19 @@ async function rowOf(program, times, isHealthy, env) {
         runs: runs.map((run) => ({ ...run, above: Math.round(run.above / MiB) })),
       }),
     );
-    cells.push(isHealthy ? healthyCell(runs) : takerCell(runs));
+    cells.push(isHealthy ? healthyCell(runs) : takerCell(runs, guard));
   }
   return `| ${[program.name, ...cells].join(' | ')} |`;
 }
 
-function takerCell(runs) {
+/** Runs that held the floor, the lowest of all in MiB above it, and what `umaprobe guard` sent unless that was SIGTERM. */
+function takerCell(runs, guard) {
   const held = runs.filter(({ above }) => above > -OTHERS).length;
   const lowest = Math.min(...runs.map(({ above }) => above));
   const by = ['SIGTERM', 'SIGKILL'].filter((name) => runs.some(({ signal }) => signal === name)).join(', ');
-  const count = `${held} of ${runs.length}`;
-  return `${held === runs.length ? count : `**${count}**`}, ${Math.round(lowest / MiB)} MiB${by === '' ? '' : `, ${by}`}`;
+  const count = `${held}/${runs.length}`;
+  const other = guard === 'earlyoom' || by === 'SIGTERM' ? '' : `, ${by === '' ? 'no signal' : by}`;
+  return `${held === runs.length ? count : `**${count}**`}, ${Math.round(lowest / MiB)}${other}`;
 }
 
 function healthyCell(runs) {
