@@ -7,6 +7,7 @@ import { SWAP_SAMPLE_MS, swapMeter } from '../host/swap-rate.ts';
 import { OVERSUBSCRIPTION } from '../memory/findings/machine.ts';
 import type { Access, Facts, Need } from '../memory/findings/row.ts';
 import { native } from '../native/binding.ts';
+import { readReadiness } from './readiness.ts';
 
 /** Kernel files that need privileges, and the access that umaprobe needs. */
 const SETTINGS = [
@@ -18,10 +19,11 @@ const SETTINGS = [
 /** The facts that these needs ask for; the others stay absent. */
 export async function readFacts(needs: ReadonlySet<Need>): Promise<Omit<Facts, 'snapshot' | 'processes'>> {
   const files = kernelFiles(native());
-  const [allowed, oversubscription, programs, swapBytesPerSecond] = await Promise.all([
+  const [allowed, oversubscription, programs, readiness, swapBytesPerSecond] = await Promise.all([
     needs.has('access') ? readAccess() : undefined,
     needs.has('oversubscription') ? files.read([OVERSUBSCRIPTION]) : undefined,
     namesOfAllProcesses(files),
+    needs.has('readiness') ? readReadiness(files) : undefined,
     needs.has('swapBytesPerSecond') ? swapRate() : undefined,
   ]);
   const [text] = oversubscription ?? [];
@@ -29,6 +31,7 @@ export async function readFacts(needs: ReadonlySet<Need>): Promise<Omit<Facts, '
     programs,
     ...(allowed === undefined ? {} : { access: allowed }),
     ...(oversubscription === undefined ? {} : { oversubscription: typeof text === 'string' ? text.trim() : null }),
+    ...(readiness === undefined ? {} : { readiness }),
     ...(swapBytesPerSecond === undefined ? {} : { swapBytesPerSecond }),
   };
 }

@@ -100,6 +100,23 @@ export function parseTmpfsMounts(text: string): string[] {
   return [...new Set(byDevice.values())];
 }
 
+/**
+ * Size in bytes of the tmpfs that is mounted at `point` now; `half`: of memory, the default, which the kernel does not
+ * write; null: there is none.
+ */
+export function parseTmpfsSize(text: string, point: string): number | 'half' | null {
+  let size: number | 'half' | null = null;
+  for (const line of text.split('\n')) {
+    const [before = '', after = ''] = line.split(' - ');
+    if (octal(before.split(' ')[4] ?? '') !== point) continue;
+    // The last one hides the others. "tmpfs shm rw,size=65536k,inode64"
+    const [type, , options = ''] = after.split(' ');
+    const kilobytes = /(?:^|,)size=(\d{1,15})k(?:,|$)/.exec(options)?.[1];
+    size = type !== 'tmpfs' ? null : kilobytes === undefined ? 'half' : Number(kilobytes) * KiB;
+  }
+  return size;
+}
+
 /** The kernel writes space, tab, line break and backslash as \040, \011, \012 and \134. */
 function octal(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, digits) => String.fromCharCode(Number.parseInt(digits, 8)));

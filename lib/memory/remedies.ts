@@ -36,6 +36,16 @@ export const KHO_OFF = 'kho=off';
 
 export const BOOT_WITHOUT_KHO = `boot with ${KHO_OFF}`;
 
+/** For a shell, a unit of systemd and a container: each has a limit of its own. */
+export const LOCK_ANY_AMOUNT =
+  'in a shell: ulimit -l unlimited (as root, or after "* - memlock unlimited" in /etc/security/limits.conf and a new login); ' +
+  'of a unit: LimitMEMLOCK=infinity; of a container: docker run --ulimit memlock=-1';
+
+/** Its size takes no memory: only what is written there does. */
+export const ENLARGE_SHM =
+  'start the container with --ipc=host or --shm-size=1g, a pod with an emptyDir of medium Memory at /dev/shm; ' +
+  'the size takes no memory until it is used';
+
 const BY_UMAPROBE: Readonly<Record<string, string>> = {
   [DROP_PAGE_CACHE]: 'umaprobe cache drop --level 1',
   [DROP_POOLS]: 'umaprobe cache drop --level 2',

@@ -24,6 +24,8 @@ export const FINDINGS = {
   'processes.listed': 'GPU processes can be listed',
   'ledger.counters': 'Counters of the kernel are complete',
   'cuda.visible': 'GPUs that programs started here find',
+  'rdma.locked': 'Memory that RDMA may lock',
+  'shm.size': 'Room in /dev/shm',
   'tools.thresholds': 'Rules of other programs',
   'pressure.rising': 'Tasks that begin to wait',
   'page.cache': 'Memory that holds copies of files',

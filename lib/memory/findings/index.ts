@@ -17,6 +17,7 @@ import { cuda, nvml, refusingDriver, versions } from './libraries.ts';
 import { oversubscription, permissions, thresholds } from './machine.ts';
 import { pressure, rising } from './pressure.ts';
 import { containerLimit, hostSmaller, locked, mapped, programs, shared } from './programs.ts';
+import { lockedLimit, sharedSize } from './readiness.ts';
 import { type Facts, type Need, type Outcome, type Row, unknown } from './row.ts';
 import * as swap from './swap.ts';
 
@@ -43,6 +44,8 @@ export const ROWS: Readonly<Record<FindingId, Row>> = {
   'processes.listed': gpu.listed,
   'ledger.counters': counters,
   'cuda.visible': visible,
+  'rdma.locked': lockedLimit,
+  'shm.size': sharedSize,
   'tools.thresholds': thresholds,
   'pressure.rising': rising,
   'page.cache': pageCache,
@@ -67,6 +70,7 @@ const NOT_READ: Readonly<Partial<Record<Need, string>>> = {
   swapBytesPerSecond: 'it takes two readings (umaprobe doctor makes them)',
   access: 'only umaprobe doctor looks at it',
   oversubscription: 'only umaprobe doctor looks at it',
+  readiness: 'only umaprobe doctor looks at it',
 };
 
 /** What one row says of these facts. */

@@ -25,6 +25,18 @@ export interface Facts {
   access?: Access;
   /** Text of the parameter uvm_global_oversubscription of nvidia_uvm. */
   oversubscription?: string | null;
+  readiness?: Readiness;
+}
+
+/** What a program that spans machines needs here besides memory, as lib/host/readiness.ts reads it. null: unknown, and `from` says why. */
+export interface Readiness {
+  /** RDMA ports with a link, such as "rocep1s0f0/1". */
+  linkedPorts: readonly string[] | null;
+  /** What this process may lock, in bytes; Infinity: any amount. */
+  lockable: number | null;
+  /** Size of /dev/shm, in bytes; `half`: of memory, which is a tmpfs' default. */
+  sharedMemory: number | 'half' | null;
+  from: Readonly<Record<'linkedPorts' | 'lockable' | 'sharedMemory', string>>;
 }
 
 /** What this process may open, by access(2). */

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { DoctorReport } from '../../../lib/types/index.ts';
 import { runUmaprobe } from '../../support/cli.ts';
 import { machineFile } from '../../support/machines.ts';
+import { ROOT } from '../../support/root.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -20,6 +21,29 @@ describe('doctor', () => {
       ).checks.map(({ id }) => id);
     expect(ids(['--only', 'library.*,swap.full'])).toEqual(['swap.full', 'library.cuda', 'library.nvml']);
     expect(ids(['--only', 'library.*', '--skip', 'library.nvml'])).toEqual(['library.cuda']);
+  });
+});
+
+describe('a pair of linked Sparks', () => {
+  const pair = join(ROOT, 'test/agree/machines/linked-sparks.json');
+  const checks = (args: string[]) => {
+    const { code, stdout } = runUmaprobe(['doctor', '--json', '--only', 'rdma.locked,shm.size', ...args]);
+    const { checks: found } = parseDocument(stdout) as unknown as DoctorReport;
+    return { code, statuses: Object.fromEntries(found.map(({ id, status }) => [id, status])) };
+  };
+
+  it('is warned of a limit of locked memory and of a /dev/shm that are too small', () => {
+    expect(checks(['--sim', pair])).toEqual({ code: 1, statuses: { 'rdma.locked': 'warn', 'shm.size': 'warn' } });
+  });
+
+  it('is not where no cable is plugged in, nor on any other machine', () => {
+    const state = '/sys/class/infiniband/rocep1s0f0/ports/1/state';
+    const single = machineFile('single', { files: [{ path: state, text: '1: DOWN\n' }] });
+    for (const machine of [single, 'gb10', 'h200', 'no-driver'])
+      expect(checks(['--sim', machine]), machine).toEqual({
+        code: 0,
+        statuses: { 'rdma.locked': 'pass', 'shm.size': 'pass' },
+      });
   });
 });
 

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRollup, parseStatus, parseSysvSegments, parseTmpfsMounts } from '../../../lib/host/process-status.ts';
+import {
+  parseRollup,
+  parseStatus,
+  parseSysvSegments,
+  parseTmpfsMounts,
+  parseTmpfsSize,
+} from '../../../lib/host/process-status.ts';
 
 const status = `Name:\tpt_data\\\\work
 Umask:\t0022
@@ -93,4 +99,20 @@ describe('parseSysvSegments', () => {
     expect(parseSysvSegments('')).toBeNull();
     expect(parseSysvSegments(`${heading}\n1 2 3\n`)).toBeNull();
   });
+});
+
+describe('parseTmpfsSize', () => {
+  const mount = (point: string, rest: string) => `28 25 0:24 / ${point} rw,nosuid,nodev shared:4 - ${rest}\n`;
+  it.each([
+    ['of a container', mount('/dev/shm', 'tmpfs shm rw,size=65536k,inode64'), 64 * 1024 ** 2],
+    ['alone', mount('/dev/shm', 'tmpfs shm size=1024k'), 1024 ** 2],
+    ['by default', mount('/dev/shm', 'tmpfs tmpfs rw,inode64'), 'half'],
+    ['unlimited', mount('/dev/shm', 'tmpfs tmpfs rw,size=0k'), 0],
+    ['elsewhere', mount('/dev', 'tmpfs tmpfs rw,size=65536k') + mount('/dev/shm/x', 'tmpfs tmpfs rw,size=1k'), null],
+    ['in another file system', mount('/dev/shm', 'ext4 /dev/sda rw,size=1k'), null],
+    ['hidden by a later one', mount('/dev/shm', 'tmpfs a rw,size=1k') + mount('/dev/shm', 'tmpfs b rw'), 'half'],
+    ['a number like it', mount('/dev/shm', 'tmpfs a rw,nr_inodes_size=1k'), 'half'],
+    ['no text', '', null],
+    ['odd lines', ' - \n-\n/dev/shm - tmpfs\n', null],
+  ])('%s', (_, text, size) => expect(parseTmpfsSize(text, '/dev/shm')).toBe(size));
 });

@@ -1,5 +1,6 @@
 /** Rows about page cache, what the kernel keeps, blocks, and rules of other programs. */
 import { expect } from 'vitest';
+import type { Readiness } from '../../../../lib/memory/findings/row.ts';
 import { GiB, MiB } from '../../../support/units.ts';
 import { after, type FindingCase, on } from './case.ts';
 
@@ -234,4 +235,71 @@ const RULES: FindingCase[] = [
   ['tools.thresholds', 'nothing known', on({ host: { available: null } }), 'unknown', /is not known/],
 ];
 
-export const KERNEL_CASES: readonly FindingCase[] = [...CACHE, ...KERNEL, ...BLOCKS, ...RULES];
+const FROM = { linkedPorts: 'ports/*/state', lockable: '/proc/self/limits', sharedMemory: '/proc/self/mountinfo' };
+/** A pair of Sparks whose shell may lock 8 MiB, as is the kernel's default, in a container with Docker's /dev/shm. */
+const ready = (readiness: Partial<Readiness> = {}) => ({
+  readiness: { linkedPorts: ['rocep1s0f0/1'], lockable: 8 * MiB, sharedMemory: 64 * MiB, from: FROM, ...readiness },
+});
+const READINESS: FindingCase[] = [
+  [
+    'rdma.locked',
+    'a pair of Sparks, 8 MiB',
+    on({}, ready()),
+    'warn',
+    /^A program that is started here may lock only 8\.0 MiB: NCCL and UCX .*ibv_reg_mr failed/,
+    { effect: 'nothing', bytes: 8 * MiB, remedy: /LimitMEMLOCK=infinity.*--ulimit memlock=-1/, evidence: /rocep1s0f0/ },
+  ],
+  ['rdma.locked', 'a server whose network card has RDMA', on({ model: 'discrete' }, ready()), 'note', /only 8\.0 MiB/],
+  ['rdma.locked', 'without a GPU', on({ gpu: false }, ready()), 'note', /only 8\.0 MiB/],
+  ['rdma.locked', 'nothing may be locked', on({}, ready({ lockable: 0 })), 'warn', /may lock only 0 B/],
+  ['rdma.locked', 'no cable', on({}, ready({ linkedPorts: [] })), 'pass', /^No RDMA port has a link/],
+  [
+    'rdma.locked',
+    'no limit',
+    on({}, ready({ lockable: Number.POSITIVE_INFINITY })),
+    'pass',
+    /any amount/,
+    { evidence: /limit none/ },
+  ],
+  ['rdma.locked', 'an eighth of memory', on({}, ready({ lockable: 15 * GiB })), 'pass', /may lock 15\.0 GiB/],
+  [
+    'rdma.locked',
+    'limits that cannot be read',
+    on({}, ready({ lockable: null })),
+    'unknown',
+    /^The limit of locked memory is not known/,
+  ],
+  [
+    'rdma.locked',
+    'ports that cannot be read',
+    on({}, ready({ linkedPorts: null })),
+    'unknown',
+    /^Whether an RDMA port/,
+  ],
+  ['rdma.locked', 'not read', on(), 'unknown', /^Only umaprobe doctor looks at it\.$/],
+  [
+    'shm.size',
+    'a pair of Sparks, 64 MiB',
+    on({}, ready()),
+    'warn',
+    /^\/dev\/shm has room for 64\.0 MiB only/,
+    { effect: 'nothing', bytes: 64 * MiB, remedy: /--ipc=host or --shm-size=1g/ },
+  ],
+  ['shm.size', 'one Spark, 64 MiB', on({}, ready({ linkedPorts: [] })), 'note', /64\.0 MiB only/],
+  ['shm.size', 'a GPU with memory of its own', on({ model: 'discrete' }, ready()), 'note', /64\.0 MiB only/],
+  ['shm.size', 'without a GPU', on({ gpu: false }, ready()), 'pass', /^No GPU is seen here/],
+  ['shm.size', 'the default of a machine', on({}, ready({ sharedMemory: 'half' })), 'pass', /half of memory/],
+  ['shm.size', 'as much as NCCL asks for', on({}, ready({ sharedMemory: GiB })), 'pass', /may take 1\.0 GiB/],
+  ['shm.size', 'a byte less', on({}, ready({ sharedMemory: GiB - 1 })), 'warn', /only/],
+  ['shm.size', 'size=0', on({}, ready({ sharedMemory: 0 })), 'pass', /any amount/],
+  ['shm.size', 'not mounted', on({}, ready({ sharedMemory: null })), 'unknown', /^The size of \/dev\/shm is not known/],
+  [
+    'shm.size',
+    'a simulated machine without one',
+    { ...after((reading) => void Object.assign(reading, { simulated: 'gb10' })), ...ready({ sharedMemory: null }) },
+    'pass',
+    /^This simulated machine has no/,
+  ],
+];
+
+export const KERNEL_CASES: readonly FindingCase[] = [...CACHE, ...KERNEL, ...BLOCKS, ...RULES, ...READINESS];
