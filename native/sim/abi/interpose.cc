@@ -159,8 +159,8 @@ off_t refresh_and_seek(const char* name, int fd, off_t offset, int whence) {
 }
 
 void refresh_and_rewind(FILE* stream) {
-  // A seek to the end empties the buffer, in which the beginning of the old text may be.
-  if (preloaded() && refresh(fileno(stream))) fseek(stream, 0, SEEK_END);
+  // The old text is in the buffer, and a seek inside it reads nothing; after fflush() the C library seeks in the file.
+  if (preloaded() && refresh(fileno(stream))) fflush(stream);
   next<void(FILE*)>("rewind")(stream);
 }
 

@@ -41,12 +41,12 @@ describe('sim run', () => {
     compileC(join(CLIENTS, 'reread.c'), reread, []);
     const machine = join(folder, 'falling.json');
     const points = [
-      { afterMs: 20_000, bytes: 0 },
-      { afterMs: 20_000, bytes: 50 * GiB },
+      { afterMs: 200_000, bytes: 0 },
+      { afterMs: 200_000, bytes: 50 * GiB },
     ];
     const events = [{ atMs: 0, what: 'anon', points }];
     writeFileSync(machine, JSON.stringify({ extends: 'gb10', name: 'falling', clock: { scale: 100 }, events }));
-    const { stdout } = runUmaprobe(['sim', 'run', machine, '--', reread, '/proc/meminfo', 'MemFree:', '500']);
+    const { stdout } = runUmaprobe(['sim', 'run', machine, '--', reread, '/proc/meminfo', 'MemFree:', '10000']);
     const [before = 0, after = 0] = [...stdout.matchAll(/MemFree: +(\d+) kB/g)].map(([, kB]) => Number(kB) / 2 ** 20);
     expect(before).toBeGreaterThan(100);
     expect(before - after).toBeCloseTo(50, 0);
