@@ -12,6 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PROGRAM_BYTES } from '../../lib/memory/floor.ts';
@@ -30,6 +31,7 @@ import {
 } from '../support/real-files.ts';
 import { parseDocument } from '../support/schemas.ts';
 import { MiB } from '../support/units.ts';
+import { waitFor } from '../support/wait.ts';
 
 const SIZE = 256 * MiB;
 /** Bytes by which other programs may change the counters meanwhile. */
@@ -246,7 +248,14 @@ describe('a hostile tree', () => {
   it('Ctrl-C ends a long walk', async () => {
     const child = startUmaprobe(['cache', 'status', '/']);
     const exit = exitOf(child);
-    setTimeout(() => child.kill('SIGINT'), 400);
+    // The command listens to both; Node alone catches SIGINT, too.
+    const caught = 1n << BigInt(constants.signals.SIGHUP - 1);
+    const catches = () => {
+      const [, mask = '0'] = /^SigCgt:\s+(\w+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
+      return (BigInt(`0x${mask}`) & caught) !== 0n;
+    };
+    await waitFor(catches, 20_000);
+    child.kill('SIGINT');
     expect([130, 0]).toContain(await exit); // a small machine may be walked by then
   });
 });
