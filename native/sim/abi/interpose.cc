@@ -159,7 +159,8 @@ off_t refresh_and_seek(const char* name, int fd, off_t offset, int whence) {
 }
 
 void refresh_and_rewind(FILE* stream) {
-  // The old text is in the buffer, and a seek inside it reads nothing; after fflush() the C library seeks in the file.
+  // The old text is in the buffer, and a seek inside it reads nothing; after fflush() the C library
+  // seeks in the file.
   if (preloaded() && refresh(fileno(stream))) fflush(stream);
   next<void(FILE*)>("rewind")(stream);
 }
