@@ -8,6 +8,7 @@ import { refuseOldNode } from './base/node-version.ts';
 
 export { type Failure, UmaError, type UmaErrorCode } from './base/errors.ts';
 export { cacheStatus, compact, dropCaches, evictFiles, prepare, reclaim } from './cache/index.ts';
+export { cluster, clusterCheck } from './cluster/index.ts';
 export { compare } from './compare/index.ts';
 export { doctor } from './doctor/index.ts';
 export { estimate, estimateTable, openModel } from './estimate/index.ts';

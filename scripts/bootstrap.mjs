@@ -93,12 +93,19 @@ export async function bootstrapTypeScript() {
         'scripts/declarations.mjs',
         'scripts/machine-validator.mjs',
         'schemas/machine.schema.json',
+        'schemas/snapshot.schema.json',
         'browser/report/page.css',
       ],
     ),
-    outputs: ['index.js', 'sim.js', 'cli.js', 'report/page.js', 'machine-validator.cjs', 'umaprobe.1'].map(
-      (file) => `dist/${file}`,
-    ),
+    outputs: [
+      'index.js',
+      'sim.js',
+      'cli.js',
+      'report/page.js',
+      'machine-validator.cjs',
+      'snapshot-validator.cjs',
+      'umaprobe.1',
+    ].map((file) => `dist/${file}`),
     build: compileTypeScript,
   });
 }

@@ -7,7 +7,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
-import { bundleMachineValidator } from './machine-validator.mjs';
+import { bundleValidators } from './machine-validator.mjs';
 import { root } from './run.mjs';
 
 const lib = join(root, 'lib');
@@ -65,7 +65,7 @@ export async function bundle() {
   });
   await build.close();
   await bundlePage();
-  await bundleMachineValidator();
+  await bundleValidators();
 }
 
 /** Bundles uPlot into the page with its licence text, as the licence requires; umaprobe itself does not load uPlot. */

@@ -1,5 +1,7 @@
-// schemas/machine.schema.json → dist/machine-validator.cjs: the schema as code, made by ajv when umaprobe is built. So
-// ajv (5 packages, 1.5 MB) is not installed with umaprobe, and a simulated machine is checked in 25 ms and not in 250.
+// Schemas as code, made by ajv when umaprobe is built, so that ajv (5 packages, 1.5 MB) is not installed with umaprobe, and a
+// simulated machine is checked in 25 ms and not in 250:
+//   schemas/machine.schema.json → dist/machine-validator.cjs
+//   schemas/snapshot.schema.json → dist/snapshot-validator.cjs, for snapshots that other machines sent
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -11,18 +13,23 @@ const require = createRequire(import.meta.url);
 // Of this module TypeScript's interoperation sees the namespace where Node sees the function.
 const { default: standaloneCode } = require('ajv/dist/standalone');
 
-export async function bundleMachineValidator() {
-  const schema = JSON.parse(readFileSync(join(root, 'schemas', 'machine.schema.json'), 'utf8'));
+export async function bundleValidators() {
   // verbose: the errors hold the value and the part of the schema, from which lib/sim/validate.ts makes its sentence.
+  await bundleValidator('machine', { verbose: true });
+  await bundleValidator('snapshot', { messages: false });
+}
+
+async function bundleValidator(name, options) {
+  const schema = JSON.parse(readFileSync(join(root, 'schemas', `${name}.schema.json`), 'utf8'));
   // inlineRefs: a definition that is used in several places is one function.
-  const ajv = new Ajv({ verbose: true, strict: false, inlineRefs: false, code: { source: true } });
+  const ajv = new Ajv({ ...options, strict: false, inlineRefs: false, code: { source: true } });
   const licence = readFileSync(require.resolve('ajv/package.json').replace('package.json', 'LICENSE'), 'utf8').trim();
-  const source = join(root, 'build', 'machine-validator.cjs');
+  const source = join(root, 'build', `${name}-validator.cjs`);
   mkdirSync(join(root, 'build'), { recursive: true });
   writeFileSync(source, standaloneCode(ajv, ajv.compile(schema)));
   const build = await rolldown({ input: source, platform: 'node' });
   await build.write({
-    file: join(root, 'dist', 'machine-validator.cjs'),
+    file: join(root, 'dist', `${name}-validator.cjs`),
     format: 'cjs',
     minify: true,
     postBanner: `/*! Generated with ajv\n${licence}\n*/`,
@@ -32,4 +39,4 @@ export async function bundleMachineValidator() {
 }
 
 /** What vitest.config.ts runs before the unit tests. */
-export { bundleMachineValidator as setup };
+export { bundleValidators as setup };

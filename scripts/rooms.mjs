@@ -36,8 +36,21 @@ export const LIB_ROOMS = {
   record: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'journal', 'snapshot', 'processes'],
   fit: [...ALWAYS_ALLOWED, 'memory', 'estimate'],
   profile: [...ALWAYS_ALLOWED, 'host', 'memory', 'journal', 'snapshot', 'explain', 'record', 'guard'],
+  cluster: [...ALWAYS_ALLOWED, 'memory', 'estimate', 'fit'],
   guard: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'sim', 'snapshot', 'processes', 'cache'],
-  launch: [...ALWAYS_ALLOWED, 'host', 'memory', 'models', 'snapshot', 'cache', 'estimate', 'fit', 'record', 'guard'],
+  launch: [
+    ...ALWAYS_ALLOWED,
+    'host',
+    'memory',
+    'models',
+    'snapshot',
+    'cache',
+    'estimate',
+    'fit',
+    'cluster',
+    'record',
+    'guard',
+  ],
   standalone: [...ALWAYS_ALLOWED],
   cli: [
     ...ALWAYS_ALLOWED,
@@ -63,6 +76,7 @@ export const LIB_ROOMS = {
     'guard',
     'launch',
     'profile',
+    'cluster',
   ],
 };
 
@@ -83,6 +97,7 @@ export const DOORS = {
   estimate: ['index'],
   record: ['index', 'folder'],
   fit: ['index'],
+  cluster: ['index', 'hosts'],
   profile: ['index'],
   launch: ['index'],
   guard: ['index', 'end-process', 'pattern', 'policy'],

@@ -36,6 +36,8 @@ export const LIMITS = {
   pid: { min: 1, max: 2 ** 22 },
   /** PATH_MAX less the null character. */
   pathLength: { min: 1, max: 4095 },
+  /** Machines at the same time. */
+  hosts: { min: 1, max: 16 },
   /** On one machine at the same time. */
   models: { min: 2, max: 16 },
   parameters: { min: 1, max: 16 },

@@ -51,6 +51,12 @@ export async function fitWithEstimate(
   return answerOf({ model, use: checked.use, machine: snapshot, options: settings });
 }
 
+/** Throws what `fit()` would throw for these arguments, before there is a snapshot. */
+export async function assertFit(need: FitNeed, options: FitOptions): Promise<void> {
+  const [{ checkFit }] = await load();
+  checkFit(need, { schema: 'umaprobe/snapshot/2' }, options);
+}
+
 function signalOf({ signal }: { signal: AbortSignal | undefined }): { signal?: AbortSignal } {
   return signal === undefined ? {} : { signal };
 }

@@ -115,7 +115,7 @@ export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Pro
 export async function toMetrics(report: Snapshot): Promise<string> {
   checkReport('toMetrics()', report);
   if (report.schema !== 'umaprobe/snapshot/2') throw hasNone(report, 'metrics: that of snapshot() has');
-  const { packageVersion } = await import('./package-files.ts');
+  const { packageVersion } = await import('../base/package-version.ts');
   return (await import('../render/metrics.ts')).metricsText(report, packageVersion());
 }
 

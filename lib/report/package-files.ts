@@ -1,13 +1,9 @@
-/** Files of the package: its version, and what browser/ was built into. */
+/** Files of the package: what browser/ was built into. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { packageVersion } from '../base/package-version.ts';
 import type { Assets } from '../render/html/page.ts';
 import { packageRoot } from '../root.ts';
-
-export function packageVersion(): string {
-  const { version } = JSON.parse(read('package.json')) as { version: string };
-  return version;
-}
 
 /** Script and style of a report's page. */
 export function pageAssets(): Assets {

@@ -1,8 +1,10 @@
 /** Takes a snapshot: reads the kernel, CUDA and NVML at the same time, and puts the readings together. */
 
+import { hostname } from 'node:os';
 import { toUmaError } from '../base/errors.ts';
 import { yieldToEventLoop } from '../base/event-loop.ts';
 import { isFailure, Provenance } from '../base/facts.ts';
+import { packageVersion } from '../base/package-version.ts';
 import { type KernelFiles, kernelFiles } from '../host/files.ts';
 import { readGpuNodes } from '../host/gpu-nodes.ts';
 import { beginKernel, type KernelFacts } from '../host/kernel.ts';
@@ -98,6 +100,8 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
     at,
     bootId: facts.bootId,
     simulated,
+    hostName: simulated ?? hostname(),
+    umaprobeVersion: packageVersion(),
     host,
     ledger: ledger(host, {
       gpuProcesses: sharedGpuMemory(devices),

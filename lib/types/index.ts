@@ -7,6 +7,7 @@
  */
 
 export type * from './cache.ts';
+export type * from './cluster.ts';
 export type * from './compare.ts';
 export type * from './device.ts';
 export type * from './doctor.ts';

@@ -17,6 +17,10 @@ export interface Reading {
   bootId: string | null;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
+  /** Host name; of a simulated machine its name. */
+  hostName: string;
+  /** Version of the umaprobe that has read it. */
+  umaprobeVersion: string;
   host: HostMemory;
   ledger: Ledger;
   pressure: Pressure | null;

@@ -12,7 +12,7 @@ const paths = files.map((file) => file.path);
 const shipped = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|binding\.gyp|CMakeLists\.txt)$/,
   /^dist\/.+\.(js|d\.ts)$/,
-  /^dist\/(report\/page\.css|machine-validator\.cjs|cjs\/package\.json|umaprobe\.1)$/,
+  /^dist\/(report\/page\.css|(machine|snapshot)-validator\.cjs|cjs\/package\.json|umaprobe\.1)$/,
   /^skills\/umaprobe\/SKILL\.md$/,
   /^systemd\/[\w-]+\.service$/,
   /^monitoring\/umaprobe\.rules\.yml$/,
@@ -38,6 +38,7 @@ describe('the tarball', () => {
       'dist/sim.js',
       'dist/cli.js',
       'dist/machine-validator.cjs',
+      'dist/snapshot-validator.cjs',
       'docs/library.md',
       'skills/umaprobe/SKILL.md',
       'lib/machines/gb10.json',

@@ -1,4 +1,5 @@
 /** Made-up snapshots: a few numbers, the rest computed by the functions that compute real ones. */
+import { packageVersion } from '../../lib/base/package-version.ts';
 import { allocatable } from '../../lib/memory/allocatable.ts';
 import type { Facts } from '../../lib/memory/findings/row.ts';
 import { readProcessList, sharedGpuMemory } from '../../lib/memory/gpu-processes.ts';
@@ -153,6 +154,8 @@ export function readingOf(fixture: MachineFixture = {}): Reading {
     at: '2026-10-07T12:34:56.789Z',
     bootId: '0b5e7a2c-0000-4000-8000-000000000000',
     simulated: fixture.simulated ?? null,
+    hostName: 'spark',
+    umaprobeVersion: packageVersion(),
     host,
     ledger: ledger(host, {
       gpuProcesses: sharedGpuMemory(devices),

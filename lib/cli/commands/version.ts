@@ -1,4 +1,4 @@
-import { packageVersion } from '../../report/package-files.ts';
+import { packageVersion } from '../../base/package-version.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 

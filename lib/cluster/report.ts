@@ -1,0 +1,58 @@
+/** The report of cluster(): the weakest machine first, and what can be loaded on each. */
+
+import { formatBytes } from '../base/format.ts';
+import type { ClusterMachine, ClusterReport, Level } from '../types/index.ts';
+
+const LEVELS: readonly Level[] = ['ok', 'notice', 'warning', 'danger'];
+
+/** Lowest first: no answer, nothing known, then what can be loaded. */
+export function weakestFirst(machines: readonly ClusterMachine[]): ClusterMachine[] {
+  const rank = ({ snapshot }: ClusterMachine): number =>
+    snapshot === null ? -2 : (snapshot.judgement.safe.bytes ?? -1);
+  const level = ({ snapshot }: ClusterMachine): number => LEVELS.indexOf(snapshot?.judgement.level ?? 'ok');
+  return [...machines].sort((a, b) => rank(a) - rank(b) || level(b) - level(a));
+}
+
+export function clusterReport(read: readonly ClusterMachine[], durationMs: number): ClusterReport {
+  const machines = weakestFirst(read);
+  const judgements = machines.map(({ snapshot }) => snapshot?.judgement ?? null);
+  const complete = judgements.filter((judgement) => judgement !== null);
+  const isComplete = complete.length === machines.length;
+  const amounts = complete.map(({ safe }) => safe.bytes);
+  const safe = isComplete && !amounts.includes(null) ? Math.min(...amounts.map((bytes) => bytes ?? 0)) : null;
+  const most = Math.max(...amounts.map((bytes) => bytes ?? 0));
+  const limiting = safe !== null && safe === most ? null : (machines[0]?.host ?? null);
+  return {
+    schema: 'umaprobe/cluster/1',
+    at: new Date().toISOString(),
+    level: isComplete ? highest(complete.map(({ level }) => level)) : null,
+    safe,
+    limiting,
+    summary: summaryOf(machines, safe, limiting),
+    machines,
+    durationMs,
+  };
+}
+
+function highest(levels: readonly Level[]): Level {
+  return LEVELS.findLast((level) => levels.includes(level)) ?? 'ok';
+}
+
+function summaryOf(machines: readonly ClusterMachine[], safe: number | null, limiting: string | null): string {
+  const silent = unanswered(machines);
+  if (silent !== null) return silent;
+  const each = machines.length === 1 ? `on ${machines[0]?.host}` : `on each of ${machines.length} machines`;
+  if (safe === null) return `How much can be loaded ${each} is not known: that of ${limiting} is not.`;
+  const by = limiting === null || machines.length === 1 ? '' : `: ${limiting} has the least`;
+  return safe === 0 ? `Nothing can be loaded ${each}${by}.` : `${formatBytes(safe)} can be loaded ${each}${by}.`;
+}
+
+/** Which machines did not answer, as a sentence; null: all did. */
+export function unanswered(machines: readonly { host: string; state: ClusterMachine['state'] }[]): string | null {
+  const silent = machines.filter(({ state }) => state !== 'answered').map(({ host }) => host);
+  if (silent.length === 0) return null;
+  const names =
+    silent.length > 4 ? `${silent.slice(0, 3).join(', ')} and ${silent.length - 3} more` : silent.join(', ');
+  const verb = silent.length === 1 ? 'has' : 'have';
+  return `${names} ${verb} given no usable answer, ${machines.length - silent.length} of ${machines.length} machines have.`;
+}

@@ -1,0 +1,116 @@
+/** Several machines: what each answered, and whether a need fits into all of them. */
+
+import type { EstimateReport } from './estimate.ts';
+import type { FitRange, FitReport, FitVerdict } from './fit.ts';
+import type { Judgement, Level } from './judgement.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/**
+ * - `answered`: its snapshot is whole, of now, of this version, and of a machine that no other answer is of.
+ * - `unreachable`: ssh could not log in.
+ * - `late`: no whole answer within the deadline.
+ * - `failed`: the command there ended without a snapshot.
+ * - `unreadable`: what came is not one snapshot.
+ * - `other-version`: its umaprobe is of another version, whose numbers may mean something else.
+ * - `stale`: the reading is old, or the two clocks differ.
+ * - `doubled`: the answer is of a machine that has answered already (same boot id), or that is not known.
+ * - `missing`: expected, and no answer came.
+ */
+export type ClusterState =
+  | 'answered'
+  | 'unreachable'
+  | 'late'
+  | 'failed'
+  | 'unreadable'
+  | 'other-version'
+  | 'stale'
+  | 'doubled'
+  | 'missing';
+
+/** What one machine answered. */
+export interface ClusterMachine {
+  /** As the caller named it; of a pipe the host name in its answer, or which answer it is. */
+  host: string;
+  state: ClusterState;
+  /** Why there is no snapshot, as a sentence; null: it answered. */
+  because: string | null;
+  /** What to do about that, as a clause; null: nothing is known, or it answered. */
+  next: string | null;
+  /** Age of the reading when it came, by the clock of this machine; negative: its clock is ahead. null: there is none. */
+  ageMs: number | null;
+  /** Only of a machine that answered: no number of another one is to be trusted. */
+  snapshot: Snapshot | null;
+}
+
+/** How machines are asked. */
+export interface ClusterOptions {
+  /** Names for ssh: of ~/.ssh/config, "user@host", "ssh://user@host:port". 1 to 16, each once. */
+  hosts?: readonly string[];
+  /** Instead of `hosts`: what `umaprobe snapshot --json` printed on each machine, one after the other in any order. */
+  answers?: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** With `answers`: how many machines there are, 1 to 16. A missing one is no yes. Default: as many as answer. */
+  expect?: number;
+  /** Command of the shell of each host that prints a snapshot as JSON. Default "umaprobe snapshot --json". */
+  command?: string;
+  /**
+   * Path of the standalone file of umaprobe, which needs no Node: it is put into the cache folder of the user on each host
+   * that has not got it (mode 0700, its SHA-256 compared at each call), and run there instead of `command`.
+   */
+  copy?: string;
+  /** Told before a file is copied to a host. */
+  onCopy?: (copy: { host: string; file: string; bytes: number }) => void;
+  /** Time limit of each host, from the start of ssh to the end of its answer, in milliseconds: 1 to 600000. Default 15000. */
+  deadlineMs?: number;
+  /** Rejects with the signal's reason, and ends every ssh. */
+  signal?: AbortSignal;
+}
+
+/** The memory of several machines. Sizes in bytes. */
+export interface ClusterReport {
+  schema: 'umaprobe/cluster/1';
+  /** ISO 8601, UTC: when all had answered. */
+  at: string;
+  /** The highest level of a judgement; null: not every machine answered. */
+  level: Level | null;
+  /** What can be loaded on each of them, the least of `judgement.safe.bytes`; null: not known of every machine. */
+  safe: number | null;
+  /** Host of the machine that decides: the first; null: all are as good. */
+  limiting: string | null;
+  /** The answer in one sentence. */
+  summary: string;
+  /** The weakest first: without an answer, with nothing known to load, then by what can be loaded. */
+  machines: ClusterMachine[];
+  durationMs: number;
+}
+
+/** One machine, and whether the need fits there. */
+export interface ClusterRank extends Omit<ClusterMachine, 'snapshot'> {
+  /** Name of the simulated machine; null: real, or it did not answer. */
+  simulated: string | null;
+  /** Of the machine; null: it did not answer. */
+  judgement: Pick<Judgement, 'level' | 'because' | 'next'> | null;
+  /** The answer of `fit()` on its snapshot; null: it did not answer. */
+  fit: FitReport | null;
+}
+
+/** Whether a need fits into each of several machines: the weakest decides. */
+export interface ClusterCheck {
+  schema: 'umaprobe/cluster-check/1';
+  /** ISO 8601, UTC: when all had answered. */
+  at: string;
+  /** Of the weakest machine; `unknown` where a machine did not answer, and none is known to be too small. */
+  verdict: FitVerdict;
+  /** Whether every machine answered. */
+  complete: boolean;
+  /** Host of the machine that decides: the first; null: it fits into all. */
+  limiting: string | null;
+  /** The answer in one sentence. */
+  summary: string;
+  /** What each machine is to hold, the most at any time; null: no machine answered. */
+  need: FitRange | null;
+  /** The estimate behind the need of the machine that decides; null: the need is a number of bytes. */
+  estimate: EstimateReport | null;
+  /** The weakest first. */
+  ranks: ClusterRank[];
+  durationMs: number;
+}
