@@ -37,6 +37,8 @@ describe('import', () => {
     expect(await evaluatePackage('return Object.keys(umaprobe).sort();')).toEqual([
       'UmaError',
       'cacheStatus',
+      'cluster',
+      'clusterCheck',
       'compact',
       'compare',
       'doctor',
