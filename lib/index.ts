@@ -21,7 +21,16 @@ export { layout } from './layout/index.ts';
 export { processes } from './processes/index.ts';
 export { profile } from './profile/index.ts';
 export { mark, readRecord, record } from './record/index.ts';
-export { type CsvReport, type HtmlOptions, type HtmlReport, toCsv, toHtml, toMetrics } from './report/index.ts';
+export {
+  type CsvReport,
+  type HtmlOptions,
+  type HtmlReport,
+  type MetricsOptions,
+  toCsv,
+  toHtml,
+  toMetrics,
+} from './report/index.ts';
+export { serve } from './serve/index.ts';
 export { snapshot } from './snapshot/index.ts';
 export { memGetInfo, memGetInfoSync } from './snapshot/mem-get-info.ts';
 export { memory, memorySync } from './snapshot/memory.ts';

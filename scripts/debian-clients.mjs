@@ -22,7 +22,8 @@ export const CLIENTS = {
     'hwloc-nox': ['lstopo-no-graphics'],
     'libhwloc-contrib-plugins': [], // built with CUDA 11
     nvtop: ['nvtop'],
-    prometheus: ['promtool'],
+    prometheus: ['prometheus', 'promtool'],
+    'prometheus-alertmanager': ['prometheus-alertmanager'],
   },
   trixie: {
     btm: ['btm'],

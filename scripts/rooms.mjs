@@ -51,6 +51,7 @@ export const LIB_ROOMS = {
     'record',
     'guard',
   ],
+  serve: [...ALWAYS_ALLOWED, 'render', 'report', 'snapshot'],
   standalone: [...ALWAYS_ALLOWED],
   cli: [
     ...ALWAYS_ALLOWED,
@@ -77,6 +78,7 @@ export const LIB_ROOMS = {
     'launch',
     'profile',
     'cluster',
+    'serve',
   ],
 };
 
@@ -101,6 +103,7 @@ export const DOORS = {
   profile: ['index'],
   launch: ['index'],
   guard: ['index', 'end-process', 'pattern', 'policy'],
+  serve: ['index', 'listen'],
 };
 
 /** Folders inside a room; none bears the name of a room. */

@@ -14,6 +14,8 @@ export const LIMITS = {
   deadlineMs: { min: 1, max: 600_000 },
   pssLimitMs: { min: 0, max: 60_000 },
   intervalMs: { min: 10, max: 3_600_000 },
+  /** Of a page in a browser, over the network. */
+  serveIntervalMs: { min: 1000, max: 3_600_000 },
   stepTimeoutMs: { min: 100, max: 3_600_000 },
   timeoutMs: { min: 100, max: 86_400_000 },
   holdMs: { min: 0, max: 86_400_000 },

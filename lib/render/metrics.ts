@@ -1,5 +1,5 @@
 /**
- * A snapshot in the text format of Prometheus (0.0.4). A number that is not known has no line: never 0, never NaN. Of what node_exporter
+ * A snapshot in the formats of Prometheus. A number that is not known has no line: never 0, never NaN. Of what node_exporter
  * reports already (MemTotal, MemAvailable, pressure) nothing is repeated, and no memory of the host is called memory of a GPU.
  */
 import { printable } from '../base/format.ts';
@@ -142,21 +142,27 @@ const METRICS: readonly Metric[] = [
   },
 ];
 
+/** `text`: Prometheus' text format 0.0.4. `openmetrics`: OpenMetrics 1.0. The samples of both are the same lines. */
+export type MetricsFormat = 'text' | 'openmetrics';
+
 /** @param version of umaprobe. */
-export function metricsText(snapshot: Snapshot, version: string): string {
-  const band =
-    snapshot.simulated === null
-      ? ''
-      : `# SIMULATED  machine ${printable(snapshot.simulated)}: none of these numbers comes from hardware\n`;
-  return band + METRICS.map((metric) => linesOf(metric, metric.samples(snapshot, version))).join('');
+export function metricsText(snapshot: Snapshot, version: string, format: MetricsFormat = 'text'): string {
+  const families = METRICS.map((metric) => linesOf(metric, metric.samples(snapshot, version), format)).join('');
+  // OpenMetrics has no comments: there the machine's name is a label of machine_info alone.
+  if (format === 'openmetrics') return `${families}# EOF\n`;
+  if (snapshot.simulated === null) return families;
+  return `# SIMULATED  machine ${printable(snapshot.simulated)}: none of these numbers comes from hardware\n${families}`;
 }
 
-function linesOf({ help, name }: Metric, samples: readonly Sample[]): string {
+function linesOf({ help, name }: Metric, samples: readonly Sample[], format: MetricsFormat): string {
   const known = samples.filter(([, value]) => value !== null);
   if (known.length === 0) return '';
   const full = `umaprobe_${name}`;
   const lines = known.map(([labels, value]) => `${full}${labelsText(labels)} ${value}`);
-  return [`# HELP ${full} ${help}`, `# TYPE ${full} gauge`, ...lines, ''].join('\n');
+  // Only OpenMetrics has the type info, whose family lacks the suffix of its samples.
+  const isInfo = format === 'openmetrics' && name.endsWith('_info');
+  const [family, type] = isInfo ? [full.slice(0, -'_info'.length), 'info'] : [full, 'gauge'];
+  return [`# HELP ${family} ${help}`, `# TYPE ${family} ${type}`, ...lines, ''].join('\n');
 }
 
 /** A label without a value is left out, which is what an empty one means. */

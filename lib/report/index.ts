@@ -1,7 +1,8 @@
 /** toCsv(), toHtml() and toMetrics(): a report as a table, a page or numbers for Prometheus, the same that the command writes. */
 
-import { checkKeys, invalidType, invalidValue, type Keys } from '../base/arguments.ts';
+import { checkChoice, checkKeys, invalidType, invalidValue, type Keys } from '../base/arguments.ts';
 import { formatBoth } from '../base/format.ts';
+import type { MetricsFormat } from '../render/metrics.ts';
 import type {
   CompareReport,
   EstimateReport,
@@ -36,6 +37,7 @@ export interface HtmlOptions {
 }
 
 const KEYS: Keys<HtmlOptions> = { heading: true, estimated: true, session: true };
+const METRICS_KEYS: Keys<MetricsOptions> = { format: true };
 
 /**
  * The rows of a report as CSV (RFC 4180). Names of columns are stable and carry their unit; an empty field is unknown.
@@ -106,17 +108,25 @@ export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Pro
   }
 }
 
+/** Options of `toMetrics()`. */
+export interface MetricsOptions {
+  /** `text` (default): Prometheus' text format 0.0.4. `openmetrics`: OpenMetrics 1.0, which ends with `# EOF`. */
+  format?: MetricsFormat;
+}
+
 /**
- * A snapshot in the text format of Prometheus (0.0.4), as `umaprobe metrics` prints it. A number that is not known has no line.
+ * A snapshot as numbers for Prometheus, as `umaprobe metrics` prints them. A number that is not known has no line.
  *
  * @param report of `snapshot()`, also read back from a file of JSON.
  * @throws TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for anything else.
  */
-export async function toMetrics(report: Snapshot): Promise<string> {
+export async function toMetrics(report: Snapshot, options: MetricsOptions = {}): Promise<string> {
   checkReport('toMetrics()', report);
+  checkKeys('toMetrics()', options, METRICS_KEYS);
+  const format = checkChoice('format', ['text', 'openmetrics'] as const, options.format ?? 'text');
   if (report.schema !== 'umaprobe/snapshot/2') throw hasNone(report, 'metrics: that of snapshot() has');
   const { packageVersion } = await import('../base/package-version.ts');
-  return (await import('../render/metrics.ts')).metricsText(report, packageVersion());
+  return (await import('../render/metrics.ts')).metricsText(report, packageVersion(), format);
 }
 
 function checkReport(call: string, report: unknown): void {

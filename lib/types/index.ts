@@ -29,6 +29,7 @@ export type * from './processes.ts';
 export type * from './profile.ts';
 export type * from './programs.ts';
 export type * from './record.ts';
+export type * from './serve.ts';
 export type * from './snapshot.ts';
 export type * from './stress.ts';
 export type * from './sweep.ts';

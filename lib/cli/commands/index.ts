@@ -156,6 +156,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./metrics.ts')).metricsCommand,
   },
   {
+    name: 'serve',
+    summary: 'The same over HTTP: /metrics for Prometheus',
+    load: async () => (await import('./serve.ts')).serveCommand,
+  },
+  {
     name: 'mcp',
     summary: 'Serves agents: the Model Context Protocol on stdin and stdout',
     load: async () => (await import('./mcp.ts')).mcpCommand,

@@ -52,6 +52,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'sim run': { args: 'gb10 -- true', schema: null },
   'sim grow': { args: '--help', schema: null },
   metrics: { args: '', schema: null },
+  serve: { args: '', schema: null, withoutBand: 'prints an address' },
   mcp: { args: '', schema: null, withoutBand: 'prints the protocol only' },
   completion: { args: 'bash', schema: null },
   version: { args: '', schema: 'version' },

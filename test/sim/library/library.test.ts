@@ -68,6 +68,7 @@ describe('import', () => {
       'readRecord',
       'reclaim',
       'record',
+      'serve',
       'snapshot',
       'stress',
       'sweep',

@@ -18,6 +18,7 @@ symlinkSync('nowhere', join(root, 'link'));
 const READ = {
   'explain --error': ['explain', '--error', 'P'],
   'guard --policy': ['guard', '--system', '--policy', 'P'],
+  'serve --token-file': ['serve', '--token-file', 'P'],
   'snapshot --sim': ['snapshot', '--sim', 'P'],
   'sim show': ['sim', 'show', 'P'],
   'sim run': ['sim', 'run', 'P', '--', 'true'],
@@ -76,7 +77,7 @@ async function expectRefused(args: readonly string[], problem: string): Promise<
 }
 
 it('every option with a path is tried', () => {
-  const tried = [...WRITTEN, ...ON_A_MACHINE, 'error', 'policy'];
+  const tried = [...WRITTEN, ...ON_A_MACHINE, 'error', 'policy', 'token-file'];
   expect(withPaths.filter(({ option }) => !tried.includes(option))).toEqual([]);
 });
 
@@ -89,7 +90,7 @@ describe.each(Object.entries(READ))('%s', (input, words) => {
     ['/dev/zero', 'it is no regular file; name one (ENXIO 6)'],
     [
       'link',
-      input === 'guard --policy'
+      ['guard --policy', 'serve --token-file'].includes(input)
         ? 'it is a symbolic link, which is not followed (ELOOP 40)'
         : 'there is no such file or folder (ENOENT 2)',
     ],
@@ -97,7 +98,8 @@ describe.each(Object.entries(READ))('%s', (input, words) => {
     const path = name.startsWith('/') ? name : join(root, name);
     const args = words.map((word) => (word === 'P' ? path : word));
     await expectRefused(args, `${JSON.stringify(path)}: ${problem}`);
-    if (words[0] === 'sim') return;
+    // These have no document.
+    if (['serve', 'sim'].includes(words[0] ?? '')) return;
     const { stdout } = await run([...args, '--json']);
     expect(JSON.parse(stdout).error).toMatchObject({ code: 'ERR_UMA_PATH', exitCode: 2 });
   });

@@ -108,4 +108,15 @@ describe('metrics', () => {
     expect(text).toMatch(/^# SIMULATED {2}machine gb10: none of these numbers comes from hardware\n/);
     expect(text).toContain('simulated="gb10"');
   });
+
+  it('as OpenMetrics have the same samples, types info, and an end', () => {
+    const snapshot = snapshotOf({ simulated: 'gb10' });
+    const samples = (text: string) => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    const open = metricsText(snapshot, '1', 'openmetrics');
+    expect(samples(open)).toEqual(samples(metricsText(snapshot, '1')));
+    expect(open).toMatch(/\n# EOF\n$/);
+    expect(open).toContain('# TYPE umaprobe_build info\numaprobe_build_info{');
+    for (const line of open.split('\n').filter((each) => each.startsWith('#')))
+      expect(line).toMatch(/^# (HELP|TYPE) umaprobe_[a-z_]+ |^# EOF$/);
+  });
 });

@@ -1,0 +1,67 @@
+import { serve } from '../../serve/index.ts';
+import { checkReach, DEFAULT_LISTEN, parseListen } from '../../serve/listen.ts';
+import { type Command, finished } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { onInterrupt } from '../core/interrupt.ts';
+import { text } from '../core/options.ts';
+import { DEADLINE, deadline } from '../core/reading-options.ts';
+import { UsageError } from '../core/usage.ts';
+
+const NAME = 'serve';
+
+export const serveCommand: Command = {
+  name: NAME,
+  usage: '[options]',
+  description:
+    'Serves this machine over HTTP until Ctrl-C or SIGTERM: /metrics for Prometheus, read when it is asked for, /-/healthy and /-/ready. ' +
+    'Nothing can be changed through it.\n' +
+    'It listens on this machine alone; an address that others reach needs a token. For a browser elsewhere: ssh -L 16121:127.0.0.1:16121 <machine>.',
+  options: {
+    listen: {
+      type: 'string',
+      placeholder: '<address:port>',
+      summary: `Where to listen (default ${DEFAULT_LISTEN}); port 0: one that is free`,
+    },
+    'token-file': {
+      type: 'string',
+      placeholder: '<file>',
+      summary: 'File with the token that clients send, as Bearer or as a password; readable for this user only',
+    },
+    deadline: DEADLINE,
+  },
+  examples: [
+    { command: 'umaprobe serve', means: `on ${DEFAULT_LISTEN}` },
+    {
+      command: 'umaprobe serve --listen 0.0.0.0:16121 --token-file ~/.umaprobe-token',
+      means: 'for a Prometheus elsewhere',
+    },
+  ],
+  readsMachine: true,
+  arguments: { min: 0, max: 0, afterDashes: false },
+  async run({ json, stdout, values }) {
+    if (json) throw new UsageError('serve answers over HTTP; --json does not apply.', NAME);
+    const listen = text(values, 'listen') ?? DEFAULT_LISTEN;
+    const tokenFile = text(values, 'token-file');
+    checkReach('--listen', parseListen('--listen', listen), tokenFile);
+    let exitCode: number = EXIT.success;
+    const interrupt = onInterrupt((code) => {
+      exitCode = code;
+    });
+    try {
+      const server = await serve({
+        listen,
+        ...(tokenFile === undefined ? {} : { tokenFile }),
+        deadlineMs: deadline(values, NAME),
+      });
+      stdout.write(`${server.url} is served; Ctrl-C ends it.\n`);
+      await new Promise<void>((resolve) => {
+        if (interrupt.signal.aborted) resolve();
+        else interrupt.signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      await server.close();
+    } finally {
+      interrupt.close();
+    }
+    return finished(exitCode);
+  },
+};

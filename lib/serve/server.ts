@@ -1,0 +1,142 @@
+/** The HTTP server: the gate decides first, then a handler for each route answers. Nothing is logged. */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { hostname } from 'node:os';
+import { UmaError } from '../base/errors.ts';
+import { clean } from '../base/format.ts';
+import { toMetrics } from '../report/index.ts';
+import type { Serving } from '../types/index.ts';
+import { CONTENT_TYPES, chosenFormat } from './accept.ts';
+import { decide, type Refusal, type Route, rulesFor } from './gate.ts';
+import type { ListenAddress } from './listen.ts';
+import type { ServeSettings } from './options.ts';
+import { SharedReading } from './reading.ts';
+
+/** Of all clients together. */
+const MOST_CONNECTIONS = 128;
+/** For the headers of a request, and for a client that takes nothing of an answer. */
+const SLOW_REQUEST_MS = 10_000;
+const SLOW_ANSWER_MS = 30_000;
+const MOST_HEADER_BYTES = 16_384;
+
+/** Of every answer: it is kept nowhere, is of its declared type, and belongs to no other page. */
+const HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+const PLAIN = 'text/plain; charset=utf-8';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+
+export async function startServer(settings: ServeSettings): Promise<Serving> {
+  const { listen, signal, token } = settings;
+  const reading = new SharedReading(settings.deadlineMs);
+  const handlers: Readonly<Record<Route, Handler>> = {
+    metrics: async ({ headers }, response) => {
+      const format = chosenFormat(headers.accept);
+      const text = await toMetrics(await reading.take(), { format });
+      send(response, 200, CONTENT_TYPES[format], text);
+    },
+    healthy: (_, response) => send(response, 200, PLAIN, 'umaprobe answers.\n'),
+    ready: (_, response) => {
+      if (reading.hasOne) return send(response, 200, PLAIN, 'The machine has been read.\n');
+      void reading.take().catch(() => undefined);
+      send(response, 503, PLAIN, 'The machine has not been read yet.\n');
+    },
+  };
+  const rules = rulesFor(listen.host, hostname(), token);
+  const server = createServer(
+    { headersTimeout: SLOW_REQUEST_MS, requestTimeout: SLOW_REQUEST_MS, maxHeaderSize: MOST_HEADER_BYTES },
+    (request, response) => void answer(request, response),
+  );
+  server.maxConnections = MOST_CONNECTIONS;
+  server.setTimeout(SLOW_ANSWER_MS);
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { headers, method, url } = request;
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    const route = decide(
+      {
+        method,
+        target: url,
+        host: headers.host,
+        origin: headers.origin,
+        fetchSite: headers['sec-fetch-site'] as string | undefined,
+        authorization: headers.authorization,
+      },
+      rules,
+    );
+    if (typeof route !== 'string') return refuse(response, route);
+    try {
+      await handlers[route](request, response);
+    } catch (error) {
+      // Prometheus then has no sample: unknown, and never 0.
+      const message = error instanceof Error ? error.message : String(error);
+      if (response.headersSent) response.destroy();
+      else send(response, 503, PLAIN, `${clean(message)}\n`);
+    }
+  }
+
+  await listening(server, listen);
+  void reading.take().catch(() => undefined);
+  let closed: Promise<void> | null = null;
+  const close = (): Promise<void> => {
+    closed ??= new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+    return closed;
+  };
+  signal?.addEventListener('abort', () => void close(), { once: true });
+  return { url: urlOf(server), close };
+}
+
+function send(response: ServerResponse, status: number, type: string, body: string | Buffer): void {
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+function refuse(response: ServerResponse, { message, status }: Refusal): void {
+  if (status === 401) response.setHeader('www-authenticate', 'Basic realm="umaprobe", charset="UTF-8"');
+  if (status === 405) response.setHeader('allow', 'GET, HEAD');
+  send(response, status, PLAIN, `${message}\n`);
+}
+
+function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as { address: string; family: string; port: number };
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}/`;
+}
+
+/** What is wrong with an address, by the system's name for it. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there; port 0 takes one that is free',
+  EACCES: 'this user may not listen there; take a port from 1024 on',
+  EADDRNOTAVAIL: 'this machine does not have the address',
+  ENOTFOUND: 'the name has no address',
+};
+
+function listening(server: Server, { host, port }: ListenAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const name = error.code ?? 'UNKNOWN';
+      reject(
+        new UmaError(
+          name === 'EADDRINUSE' ? 'ERR_UMA_BUSY' : name === 'EACCES' ? 'ERR_UMA_PERMISSION' : 'ERR_UMA_CALL_FAILED',
+          {
+            source: 'umaprobe',
+            call: `listen on ${host.includes(':') ? `[${host}]` : host}:${port}`,
+            status: null,
+            name,
+            message: PROBLEMS[name] ?? error.message,
+          },
+        ),
+      );
+    });
+    // In a cluster the primary process would listen.
+    server.listen({ host, port, exclusive: true }, resolve);
+  });
+}
