@@ -25,6 +25,7 @@ const PHRASES = [
   [/\b(an?|one) (regular expression|pattern|name|answer|value|size|number) that is none\b/i, 'not a valid one'],
   [/\b(memory|size|name) is said by\b/i, 'the option that sets it'],
   [/\bcosts? (its|their) own \w+\b/i, 'what is unknown then'],
+  [/\bmachine refuses\b/i, 'nothing can be loaded now'],
   [/\bthat is not known, an? \w+ that is\b/i, 'any other program, with its size'],
 ];
 

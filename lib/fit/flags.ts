@@ -83,7 +83,7 @@ const SPELLINGS: Readonly<Partial<Record<FitProgram, Spelling>>> = {
       pipelineParallel: ({ pipelineParallel }) => ['--pp-size', `${pipelineParallel}`],
       decodeContextParallel: ({ decodeContextParallel }) => ['--dcp-size', `${decodeContextParallel}`],
       mtp: () => ['--speculative-algorithm', 'NEXTN'],
-      languageModelOnly: () => 'there is no flag that leaves out what sees and hears',
+      languageModelOnly: () => 'there is no flag that leaves out the parts for images and sound',
     },
   },
   trtllm: {
@@ -97,7 +97,7 @@ const SPELLINGS: Readonly<Partial<Record<FitProgram, Spelling>>> = {
       pipelineParallel: ({ pipelineParallel }) => ['--pp_size', `${pipelineParallel}`],
       decodeContextParallel: () => 'there is no flag that divides the tokens of the cache in decoding alone',
       mtp: () => 'layers for speculation are speculative_config of a file for --config',
-      languageModelOnly: () => 'there is no flag that leaves out what sees and hears',
+      languageModelOnly: () => 'there is no flag that leaves out the parts for images and sound',
     },
   },
   'llama.cpp': {
@@ -152,7 +152,7 @@ const SPELLINGS: Readonly<Partial<Record<FitProgram, Spelling>>> = {
       pipelineParallel: () => 'there is no variable for layers on other machines',
       decodeContextParallel: () => 'there is no variable that divides the tokens of the cache',
       mtp: () => 'there is no variable that loads layers for speculation',
-      languageModelOnly: () => 'there is no variable that leaves out what sees and hears',
+      languageModelOnly: () => 'there is no variable that leaves out the parts for images and sound',
       mmap: () => 'whether the file is mapped is a parameter of the Modelfile: PARAMETER use_mmap false',
     },
   },

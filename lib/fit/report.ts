@@ -100,7 +100,7 @@ function isTooLarge({ peak }: CheckedNeed, { pool }: Machine): boolean {
   return pool !== null && peak.bytes > pool.total;
 }
 
-/** The machine refuses every load now: no program is told how to start. */
+/** Nothing can be loaded now: no program is told how to start. */
 function notNow(report: FitReport, { remedy, summary }: Finding): FitReport {
   return {
     ...report,
@@ -112,7 +112,7 @@ function notNow(report: FitReport, { remedy, summary }: Finding): FitReport {
     headroom: null,
     limit: { ...report.limit, bytes: report.limit.bytes === null ? null : 0 },
     remedies: remedy === null ? [] : [remedy],
-    programs: report.programs.map((program) => ({ ...program, ...none('The machine refuses every load now.') })),
+    programs: report.programs.map((program) => ({ ...program, ...none('Nothing can be loaded now.') })),
     summary,
   };
 }

@@ -52,7 +52,7 @@ export function planOf(input: PlanInput): LaunchPlan {
 }
 
 /**
- * That the machine refuses any load; else the verdict of fit, as far as it can be believed: a yes only where nothing may
+ * That nothing can be loaded now; else the verdict of fit, as far as it can be believed: a yes only where nothing may
  * take more than was counted, a no only where nothing may take less.
  */
 export function verdictFor({
@@ -76,7 +76,7 @@ export function verdictFor({
   return { verdict: 'unknown', summary: `Whether it fits is not known. Without this ${without}: ${doubts.join(' ')}` };
 }
 
-/** Why the machine refuses any load now, and what to do; null: it does not. */
+/** Why nothing can be loaded now, and what to do; null: something can. */
 function whyRefused({ judgement }: PlanInput['machine']): string | null {
   const refusal = refusalOf(judgement);
   if (refusal === undefined) return null;
@@ -103,8 +103,8 @@ function notTaken({ step }: LaunchStep): LaunchStep {
 }
 
 function fitStep({ anyway, fit }: PlanInput, verdict: FitVerdict): LaunchStep {
-  const end = anyway ? '. It is started all the same.' : ': nothing is started.';
-  if (verdict === 'not-now') return { step: 'fit', state: 'done', text: `The machine refuses any load now${end}` };
+  const end = anyway ? '. It is started all the same.' : ': it is not started.';
+  if (verdict === 'not-now') return { step: 'fit', state: 'done', text: `Nothing can be loaded now${end}` };
   if (fit === null) return { step: 'fit', state: 'skipped', text: 'There is no size to ask about.' };
   const consequence: Readonly<Record<Exclude<FitVerdict, 'not-now'>, string>> = {
     fits: 'It fits.',
@@ -123,8 +123,7 @@ function byExpectedSize({ expectedFits, verdict }: FitReport): string {
 }
 
 function prepareStep({ fit, prepare, room }: PlanInput, verdict: FitVerdict): LaunchStep {
-  if (verdict === 'not-now')
-    return { step: 'prepare', state: 'skipped', text: 'Not while the machine refuses any load.' };
+  if (verdict === 'not-now') return { step: 'prepare', state: 'skipped', text: 'Nothing can be loaded now.' };
   if (!prepare) return { step: 'prepare', state: 'skipped', text: 'Not wanted.' };
   if (room === null && fit !== null && fit.hostNeed !== null)
     return {

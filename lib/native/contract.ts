@@ -115,7 +115,7 @@ export interface NativeRecorderOptions {
   intervalUs: number;
   /** Between two readings of /proc/meminfo. */
   meminfoUs: number;
-  /** Readings of so long become one frame: last, lowest and highest values. */
+  /** Time of one frame of readings: last, lowest and highest values. */
   frameUs: number;
   /** Between two writes, each followed by fdatasync. */
   syncUs: number;

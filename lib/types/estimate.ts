@@ -201,7 +201,7 @@ export interface EstimateOptions {
   decodeContextParallel?: number;
   /** Load the layers that predict further tokens, for speculative decoding. */
   mtp?: boolean;
-  /** Leave out what sees and hears. */
+  /** Leave out the parts for images and sound. */
   languageModelOnly?: boolean;
   /** llama.cpp: map the file instead of reading it. Default true. */
   mmap?: boolean;

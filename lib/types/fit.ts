@@ -132,7 +132,7 @@ export type FitSetting = (typeof FIT_SETTINGS)[number];
  * - `fits`: even the upper end of the range.
  * - `fits-after`: the upper end, once the remedies are done.
  * - `tight`: the expected size, now or once the remedies are done; the upper end of the range not even then.
- * - `not-now`: nothing should be loaded while a finding of the machine refuses, whatever the size.
+ * - `not-now`: a finding says that nothing should be loaded now, whatever the size.
  * - `no`: not even the expected size, whatever is done.
  * - `unknown`: a number that decides is missing. Never read this as "fits".
  */
@@ -335,7 +335,7 @@ export interface FitLargest {
       expected: number | null;
       /** Of `parameters`; null: none fits. */
       need: FitRange | null;
-      /** Whether an answer is known; false: a number that decides is missing, or the machine refuses every load now. */
+      /** Whether an answer is known; false: a number that decides is missing, or nothing can be loaded now. */
       known: boolean;
     } | null)[];
   }[];

@@ -249,7 +249,7 @@ export interface LaunchOptions
   record?: boolean;
   /** Folder of the recording; default as for `record()`. */
   folder?: string;
-  /** Start it although `fit` says no, or the machine refuses any load now. Default `false`. */
+  /** Start it even if `fit` says no, or nothing can be loaded now. Default `false`. */
   anyway?: boolean;
   /** Plan only: nothing is started or changed. Default `false`. */
   dryRun?: boolean;

@@ -175,7 +175,7 @@ export interface ProfileOptions {
   floorBytes?: number;
   /** Allow a floor below 2 GiB. Default `false`. */
   acceptAFrozenMachine?: boolean;
-  /** Regular expression (RE2) for a line of output that says that the command is ready, and ends a trial well. The command is then stopped. */
+  /** Regular expression (RE2) for a line of output that says that the command is ready, and ends the trial as a success. The command is then stopped. */
   ready?: string;
   /** The same, after `stepCount` lines that match (default 3). */
   steps?: string;

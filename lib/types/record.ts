@@ -8,7 +8,7 @@ export interface RecordOptions {
   folder?: string;
   /** Between two readings of MemFree, in milliseconds, 1 to 1000; default 10. */
   intervalMs?: number;
-  /** Readings of so long become one frame (last, lowest, highest), in milliseconds, 10 to 60,000; default 100. */
+  /** Time of one frame of readings (last, lowest, highest), in milliseconds, 10 to 60,000; default 100. */
   frameMs?: number;
   /** Size of the ring on disk, in bytes, 2 MiB to 1 TiB; default 64 MiB, which is 16 hours of frames of 100 ms. */
   maxSizeBytes?: number;

@@ -82,7 +82,7 @@ export const MODEL_OPTIONS: OptionTable = {
   'no-mla': { type: 'boolean', summary: 'Latent attention with the expanded cache' },
   'no-mmap': { type: 'boolean', summary: 'llama.cpp reads the file instead of mapping it' },
   mtp: { type: 'boolean', summary: 'Load the layers for speculative decoding, too' },
-  'language-model-only': { type: 'boolean', summary: 'Leave out what sees and hears' },
+  'language-model-only': { type: 'boolean', summary: 'Leave out the parts for images and sound' },
   method: { type: 'string', placeholder: '<method>', summary: 'Training: breakdown (default) or rough' },
   batch: { type: 'string', placeholder: '<n>', summary: 'Training: sequences in one step (default 1)' },
   'no-checkpointing': { type: 'boolean', summary: 'Training: keep all activations for the backward pass' },

@@ -22,7 +22,7 @@ export const explainCommand: Command = {
     'Lists the reasons why memory is gone or looks gone, with their bytes, numbers and remedies: page cache that counts as used, driver pools, ' +
     'memory that nobody holds, GPU programs, huge pages, fragmentation, swap, limits. A healthy machine has none.\n' +
     'With --error: recognises messages about memory of PyTorch, vLLM, SGLang, llama.cpp, Ollama, the kernel, the driver and others in a log of any ' +
-    'size, says what they turned out to mean, and compares their numbers with this machine. An unknown text is said to be unknown; nothing is guessed.\n' +
+    'size, says what they mean, and compares their numbers with this machine. Nothing is guessed: of an unknown text it says that it is unknown.\n' +
     'Changes nothing, and creates no CUDA context. Exit code: 0; with --error 0 recognised, 1 nothing recognised.',
   options: {
     exact: EXACT,

@@ -41,7 +41,7 @@ export const fitCommand: Command = {
   usage: '<model>… | --params <n> | --bytes <size> [options]',
   description:
     'Compares a model or a size with what this machine can load safely, and says what vLLM, SGLang, TensorRT-LLM, llama.cpp, Ollama, PyTorch and accelerate will decide: ' +
-    'each reads another free memory and has a rule of its own. Reads no weights and allocates nothing.\n' +
+    'each reads another number as free memory and has its own rule. Reads no weights and allocates nothing.\n' +
     'Several models are judged together: in which order to start them, and with which flags.\n' +
     'Exit code: 0 it fits, 1 it does not (tight, after steps, no, or unknown), 3 no GPU was found.',
   options: {
@@ -71,7 +71,7 @@ export const fitCommand: Command = {
     memgetinfo: {
       type: 'string',
       placeholder: '<needed|child|auto|never>',
-      summary: 'As of snapshot; child also tries whether a CUDA program can start on unified memory',
+      summary: 'As for snapshot; child also tries whether a CUDA program can start on unified memory',
     },
     exact: EXACT,
     deadline: DEADLINE,

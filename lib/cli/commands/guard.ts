@@ -32,7 +32,7 @@ export const guardCommand: Command = {
     'kill-below': {
       type: 'string',
       placeholder: '<size>',
-      summary: 'Memory available below which nothing else is needed to stop it (default 2GiB)',
+      summary: 'Stop it when less than this is available, without any other sign (default 2GiB)',
     },
     interval: {
       type: 'string',
@@ -58,7 +58,7 @@ export const guardCommand: Command = {
     load: {
       type: 'string',
       placeholder: '<size>',
-      summary: 'What it loads at least: a pause before so much is held does not end the load',
+      summary: 'The least that it loads: until it holds this much, it is loading',
     },
     'keep-free': {
       type: 'string',
@@ -67,7 +67,7 @@ export const guardCommand: Command = {
     },
     'dry-run': { type: 'boolean', summary: 'Judge and report, and do nothing' },
     quiet: { type: 'boolean', short: 'q', summary: 'Only the sentence when it was stopped' },
-    pid: { type: 'string', placeholder: '<pid>', summary: 'Watch a process that runs, with its descendants' },
+    pid: { type: 'string', placeholder: '<pid>', summary: 'Watch a running process and its descendants' },
     cgroup: { type: 'string', placeholder: '<path>', summary: 'Watch the processes of a cgroup' },
     unit: { type: 'string', placeholder: '<name>', summary: 'Watch a unit of systemd' },
     system: {
@@ -81,7 +81,7 @@ export const guardCommand: Command = {
     },
   },
   examples: [
-    { command: 'umaprobe guard -- python3 train.py', means: 'as without it, but the machine survives' },
+    { command: 'umaprobe guard -- python3 train.py', means: 'stopped before the machine freezes' },
     {
       command: 'umaprobe guard --ready startup.complete -- vllm serve model',
       means: 'caches are dropped until it serves (as root)',

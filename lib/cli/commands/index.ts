@@ -17,7 +17,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'watch',
-    summary: 'The same, live',
+    summary: 'How much can be loaded, and where the memory is, live',
     load: async () => (await import('./watch.ts')).watchCommand,
   },
   {
@@ -72,7 +72,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'cache status',
-    summary: 'Page cache of model stores, files and folders, and who maps it',
+    summary: 'Cached files of model stores and folders, and which programs use them',
     load: async () => (await import('./cache-status.ts')).cacheStatusCommand,
   },
   {

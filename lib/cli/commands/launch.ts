@@ -29,14 +29,14 @@ export const launchCommand: Command = {
   description:
     'Reads from the command line of vLLM, SGLang, llama.cpp or Ollama what it is going to load, asks fit, makes room, runs the program ' +
     'under the guard, and records the memory meanwhile. At the end it says what was free, what the load took, what stayed for the ' +
-    'host, what came back, and the flags that would have been safe. What it does not understand it names, and never takes for a yes: ' +
-    'the guard alone then protects the machine.\n' +
-    'Exit code: 1 if it does not fit, 5 if the machine refuses any load now, and nothing was started; otherwise as of guard: that of the program, 6 if the guard stopped it, ' +
-    '126 and 127 if it could not be started. The plan and the account at the end go to stderr. --json prints its document on stdout, and the output of ' +
+    'host, what came back, and the flags that would have been safe. Names what it does not understand; ' +
+    'then the answer is unknown, and only the guard protects the machine.\n' +
+    'Exit code: 1 if it does not fit, 5 if nothing can be loaded now; in both cases nothing was started. Otherwise that of the program, 6 if the guard stopped it, ' +
+    '126 and 127 if it could not be started. The plan and the result go to stderr. --json prints its document on stdout, and the output of ' +
     'the program goes to stderr.',
   options: {
     'dry-run': { type: 'boolean', summary: 'Show the plan; start and change nothing' },
-    anyway: { type: 'boolean', summary: 'Start it although it does not fit, or the machine refuses any load now' },
+    anyway: { type: 'boolean', summary: 'Start it even if it does not fit, or nothing can be loaded now' },
     for: {
       type: 'string',
       placeholder: '<program>',
@@ -67,7 +67,7 @@ export const launchCommand: Command = {
     quiet: {
       type: 'boolean',
       short: 'q',
-      summary: 'Only why it was not started or was stopped',
+      summary: 'Print only why it was not started, or was stopped',
     },
   },
   examples: [

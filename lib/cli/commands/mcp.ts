@@ -16,7 +16,7 @@ export const mcpCommand: Command = {
   options: {},
   examples: [
     { command: 'claude mcp add memory -- umaprobe mcp', means: 'add it to an agent' },
-    { command: 'umaprobe mcp --sim gb10', means: 'of a simulated machine' },
+    { command: 'umaprobe mcp --sim gb10', means: 'for a simulated machine' },
   ],
   readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false },

@@ -62,7 +62,7 @@ export const profileCommand: Command = {
     ready: {
       type: 'string',
       placeholder: '<regex>',
-      summary: 'A line of the output that says that it is ready, and ends a trial well (RE2)',
+      summary: 'A line of the output that says that it is ready, and ends the trial as a success (RE2)',
     },
     steps: { type: 'string', placeholder: '<regex>', summary: 'The same, after --step-count lines that match' },
     'step-count': {
@@ -101,7 +101,7 @@ export const profileCommand: Command = {
     wait: {
       type: 'string',
       placeholder: '<time>',
-      summary: `Wait so long for memory to come back (default ${DEFAULT_WAIT_MS / 1000}s), and first for the GPU programs of others`,
+      summary: `Time limit for memory to come back (default ${DEFAULT_WAIT_MS / 1000}s), and first for the GPU programs of others`,
       section: 'Machine and safety',
     },
     journal: {

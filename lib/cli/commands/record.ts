@@ -28,7 +28,7 @@ export const recordCommand: Command = {
   description:
     'Reads MemFree every 10 ms and MemAvailable, pressure and swap besides, and writes frames with the last, lowest and highest values to ' +
     'a ring of files, on disk within a second. Threads of their own do it, so the recording goes on while JavaScript is blocked. ' +
-    'Adds the largest processes, marks (umaprobe mark) and telling messages of the kernel.\n' +
+    'Adds the largest processes, marks (umaprobe mark) and messages of the kernel about memory and the GPU.\n' +
     'Runs until Ctrl-C, SIGTERM or --duration. umaprobe record show reads it, also after a reboot.',
   options: {
     folder: FOLDER,
@@ -45,7 +45,7 @@ export const recordCommand: Command = {
     frame: {
       type: 'string',
       placeholder: '<time>',
-      summary: `Readings of so long become one frame: ${durationRange(LIMITS.frameMs)} (default 100ms)`,
+      summary: `Time of one frame of readings: ${durationRange(LIMITS.frameMs)} (default 100ms)`,
     },
     'max-size': {
       type: 'string',

@@ -16,12 +16,12 @@ export const simGrowCommand: Command = {
   description:
     'Takes memory of the simulated machine that it was started on, for umaprobe sim run and the guard: the memory of the process, or with --gpu memory of the GPU through CUDA. ' +
     'It takes none of this computer, and refuses to run on a real machine.\n' +
-    'Where the machine has no memory left, it waits, as a program does in a page fault; a machine that wedges never lets it go on.',
+    'Where the machine has no memory left, it waits, as a program does in a page fault; on a frozen machine it waits for ever.',
   options: {
     rate: {
       type: 'string',
       placeholder: '<size>',
-      summary: 'Grow by so much per second of the machine, such as 4GiB/s',
+      summary: 'Growth per simulated second, such as 4GiB/s',
     },
     to: { type: 'string', placeholder: '<size>', summary: 'Grow up to this size' },
     curve: {
@@ -29,13 +29,13 @@ export const simGrowCommand: Command = {
       placeholder: '<points>',
       summary: 'Instead: times and sizes, such as 5s:20GiB,5.1s:60GiB,5.3s:20GiB. Between two a line',
     },
-    hold: { type: 'string', placeholder: '<time>', summary: 'Keep the last size for so long (default 0s)' },
+    hold: { type: 'string', placeholder: '<time>', summary: 'Keep the last size for this time (default 0s)' },
     gpu: { type: 'boolean', summary: 'Memory of the GPU, by cudaMalloc' },
   },
   examples: [
     {
       command: 'umaprobe sim run gb10 -- umaprobe sim grow --rate 4GiB/s --to 200GiB',
-      means: 'a program that freezes a Spark, which wedges',
+      means: 'a program that freezes the simulated Spark',
     },
     {
       command: 'umaprobe sim run gb10 -- umaprobe sim grow --curve 2s:30GiB,2.01s:60GiB,2.2s:30GiB,4s:30GiB --gpu',

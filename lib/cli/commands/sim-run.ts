@@ -17,7 +17,7 @@ export const simRunCommand: Command = {
   description:
     "Boots the machine, shows it to the program in place of NVIDIA's libraries and /proc/meminfo, and removes it afterwards. " +
     "Passes on the program's exit code (128+n if signal n ended it; 126 or 127 if it could not be started).\n" +
-    '--report keeps what happened on the machine. If the program wedged it, a line on stderr says so.',
+    '--report keeps what happened on the machine. If the program froze it, a line on stderr says so.',
   options: {
     scale: {
       type: 'string',

@@ -122,7 +122,7 @@ describe('single options', () => {
     ['vllm', { kvDtype: 'q8_0' }, 'there is no cache of the type q8_0'],
     ['vllm', { kvDtype: 'fp8/bf16' }, 'keys and values have one type'],
     ['vllm', { mla: false }, 'VLLM_MLA_DISABLE=1'],
-    ['sglang', { languageModelOnly: true }, 'no flag that leaves out what sees and hears'],
+    ['sglang', { languageModelOnly: true }, 'no flag that leaves out the parts for images and sound'],
     ['llama.cpp', { tensorParallel: 2 }, 'no flag for a number of devices'],
     ['llama.cpp', { kvDtype: 'q8_0', flashAttention: false }, 'needs flash attention'],
     ['ollama', { batchTokens: 1024 }, 'PARAMETER num_batch 1024'],

@@ -100,11 +100,11 @@ describe('the verdict that is believed', () => {
         summary: 'What pressure says. What to do: umaprobe watch.',
       });
     const [asked, room] = planOf(inputOf('vllm serve m', { machine })).steps;
-    expect([asked?.text, room?.state]).toEqual(['The machine refuses any load now: nothing is started.', 'skipped']);
+    expect([asked?.text, room?.state]).toEqual(['Nothing can be loaded now: it is not started.', 'skipped']);
     const plan = planOf(inputOf('vllm serve m', { machine, anyway: true }));
     expect([plan.judgement, plan.steps[0]?.text, plan.steps[1]?.state]).toEqual([
       judgement,
-      'The machine refuses any load now. It is started all the same.',
+      'Nothing can be loaded now. It is started all the same.',
       'skipped',
     ]);
     const other = { ...machine, judgement: { ...judgement, findings: [finding('hugepages', 'nothing')] } };
@@ -157,7 +157,7 @@ describe('the steps', () => {
     expect(statesOf({ fit: fitOf(200) })).toEqual(['fit done', 'prepare skipped', 'guard skipped', 'record skipped']);
     const [refused] = planOf(inputOf('vllm serve m', { fit: fitOf(200) })).steps;
     const [forced] = planOf(inputOf('vllm serve m', { fit: fitOf(200), anyway: true })).steps;
-    expect(refused?.text).toBe('It does not fit: nothing is started.');
+    expect(refused?.text).toBe('It does not fit: it is not started.');
     expect(forced?.text).toBe('It does not fit. It is started all the same.');
   });
 });
