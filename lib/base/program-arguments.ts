@@ -3,14 +3,14 @@
 import { invalidArgument, invalidType, invalidValue, outOfRange } from './arguments.ts';
 
 /** A program and its arguments, as an array: no shell reads them. */
-export function checkCommand(value: unknown): readonly [string, ...string[]] {
-  if (!Array.isArray(value)) throw invalidType('command', 'an array: a program and its arguments', value);
+export function checkCommand(value: unknown, name = 'command'): readonly [string, ...string[]] {
+  if (!Array.isArray(value)) throw invalidType(name, 'an array: a program and its arguments', value);
   for (const [index, word] of (value as readonly unknown[]).entries()) {
-    if (typeof word !== 'string') throw invalidType(`command[${index}]`, 'a text', word);
-    if (word.includes('\0')) throw invalidValue(`command[${index}]`, 'a text without a null character', word);
+    if (typeof word !== 'string') throw invalidType(`${name}[${index}]`, 'a text', word);
+    if (word.includes('\0')) throw invalidValue(`${name}[${index}]`, 'a text without a null character', word);
   }
   const [file = '', ...args] = value as readonly string[];
-  if (file === '') throw invalidArgument('command is empty; expected a program and its arguments');
+  if (file === '') throw invalidArgument(`${name} is empty; expected a program and its arguments`);
   return [file, ...args];
 }
 

@@ -15,6 +15,7 @@ import {
   invalidValue,
   type Keys,
 } from '../base/arguments.ts';
+import { isProgram } from '../base/find-program.ts';
 import { ANY_BYTES, LIMITS } from '../base/limits.ts';
 import { checkCommand, checkEnvironment, checkPath } from '../base/program-arguments.ts';
 import { checkFloor } from '../memory/floor.ts';
@@ -37,6 +38,7 @@ const KEYS: Keys<GuardOptions> = {
   loadActions: true,
   loadBytes: true,
   ready: true,
+  notify: true,
   keepPriority: true,
   keepFreeBytes: true,
   dryRun: true,
@@ -75,6 +77,7 @@ export function checkGuardOptions(options: GuardOptions): Settings {
     loadActions: checkLoadActions(options.loadActions),
     loadBytes: optionalBytes('loadBytes', options.loadBytes),
     ready: checkReady(options.ready, target !== undefined),
+    notify: options.notify === undefined ? null : checkNotify(options.notify, options),
     keepPriority: checkBoolean('keepPriority', options.keepPriority),
     keepFreeBytes: optionalBytes('keepFreeBytes', options.keepFreeBytes),
     dryRun: checkBoolean('dryRun', options.dryRun),
@@ -104,6 +107,13 @@ function checkReady(value: unknown, isTarget: boolean): string | null {
   if (value === undefined) return null;
   if (isTarget) throw invalidArgument('ready needs the output of a command: a target writes to where it was started');
   return checkText('ready', value, LIMITS.patternLength);
+}
+
+/** A mistake in it would show only when it is needed. */
+function checkNotify(value: unknown, { cwd, env }: GuardOptions): readonly [string, ...string[]] {
+  const command = checkCommand(value, 'notify');
+  if (isProgram(command[0], checkEnvironment(env) ?? process.env, checkPath('cwd', cwd))) return command;
+  throw invalidValue('notify', 'a program that this user may run, and its arguments', command[0]);
 }
 
 function checkTarget(value: unknown): GuardTarget {

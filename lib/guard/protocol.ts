@@ -38,6 +38,7 @@ export type Report =
   | ({ event: 'loaded' } & Line<'loaded'>)
   | ({ event: 'reading' } & Line<'reading'>)
   | ({ event: 'action' } & ReportedAction)
+  | ({ event: 'notified' } & Line<'notified'>)
   | ({ event: 'left' } & Omit<Line<'left'>, 'pids'> & { pids: number[] })
   | { event: 'failed'; code: string; message?: string | null }
   | EndedReport;

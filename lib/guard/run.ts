@@ -5,9 +5,9 @@ import { UmaError, type UmaErrorCode } from '../base/errors.ts';
 import { signalName } from '../base/signals.ts';
 import { processName } from '../host/process.ts';
 import type { GuardThresholds } from '../memory/guard-rules.ts';
-import type { GuardAction, GuardEvent, GuardReading, GuardReport, LeftBehind } from '../types/index.ts';
+import type { GuardAction, GuardEvent, GuardNotified, GuardReading, GuardReport, LeftBehind } from '../types/index.ts';
 import type { EndedReport, Report, ReportedAction } from './protocol.ts';
-import { actionSentence, leftBehindText } from './sentence.ts';
+import { actionSentence, leftBehindText, notifyFailure } from './sentence.ts';
 import type { Settings } from './settings.ts';
 import { unwatchable } from './watchable.ts';
 
@@ -32,6 +32,7 @@ export class GuardRun {
   /** Of the output that came before the line that says that the program runs: two pipes have no order. null: that line has come. */
   #early: GuardEvent[] | null = [];
   readonly #actions: GuardAction[] = [];
+  readonly #notified: GuardNotified[] = [];
   #evictedBytes = 0;
   #pid: number | null = null;
   #ended: EndedReport | null = null;
@@ -62,6 +63,8 @@ export class GuardRun {
       this.#emit({ type: 'reading', at, available, free, groupBytes, groupGpuBytes });
     } else if (report.event === 'loaded') {
       this.loaded(report.because);
+    } else if (report.event === 'notified') {
+      this.#notify(report, at);
     } else if (report.event === 'left') {
       this.isLeft = report.guard !== null;
       const processes = report.pids.map((pid) => ({ pid, name: processName(pid) }));
@@ -152,6 +155,7 @@ export class GuardRun {
       leftBehind,
       evictedBytes: this.#evictedBytes,
       actions: this.#actions.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at)),
+      notified: this.#notified,
       readings: ended.readings,
       cpuMs: ended.cpuMs,
     };
@@ -187,6 +191,13 @@ export class GuardRun {
       beforeAvailable: first.available,
       beforeFree: first.free,
     };
+  }
+
+  #notify({ exitCode, late }: Extract<Report, { event: 'notified' }>, at: string): void {
+    const [file = ''] = this.#settings.notify ?? [];
+    const notified = { at, exitCode: late ? null : exitCode, failure: notifyFailure(file, exitCode, late) };
+    this.#notified.push(notified);
+    this.#emit({ type: 'notified', ...notified });
   }
 
   #act(reported: ReportedAction): void {

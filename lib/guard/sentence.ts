@@ -1,8 +1,8 @@
 /** What the guard saw, in one sentence. */
 
-import { capitalized, formatBytes, formatDuration } from '../base/format.ts';
+import { capitalized, clean, formatBytes, formatDuration } from '../base/format.ts';
 import { availableBytes } from '../memory/available.ts';
-import type { GuardThresholds } from '../memory/guard-rules.ts';
+import { type GuardThresholds, NOTIFY_MS } from '../memory/guard-rules.ts';
 import { stalledText } from '../memory/pressure.ts';
 import type { GuardAction, GuardEvidence, LeftBehind } from '../types/index.ts';
 
@@ -89,4 +89,10 @@ function heldText({ groupBytes, groupGpuBytes, othersGrewBytes }: GuardEvidence)
   ];
   const program = held.length === 0 ? '' : `; the program held ${held.join(' and ')}`;
   return othersGrewBytes === null ? program : `${program}; other processes took ${formatBytes(othersGrewBytes)}`;
+}
+
+/** null: the command of `notify` did its work. */
+export function notifyFailure(file: string, exitCode: number, late: boolean): string | null {
+  if (late) return `${clean(file)} took longer than ${formatDuration(NOTIFY_MS)} and was ended`;
+  return exitCode === 0 ? null : `${clean(file)} ended with exit code ${exitCode}`;
 }

@@ -17,6 +17,7 @@ export interface Settings {
   loadActions: readonly LoadAction[] | null;
   loadBytes: number | undefined;
   ready: string | null;
+  notify: readonly [file: string, ...args: string[]] | null;
   keepPriority: boolean;
   keepFreeBytes: number | undefined;
   dryRun: boolean;

@@ -198,7 +198,7 @@ function guardCommandLine(
   thresholds: GuardThresholds,
   { channels, simulated, tty }: { channels: Channels; simulated: boolean; tty: boolean },
 ): readonly string[] {
-  const { command, dryRun, graceMs, intervalMs, keepPriority, target } = settings;
+  const { command, dryRun, graceMs, intervalMs, keepPriority, notify, target } = settings;
   const { control, readings, report, signals } = channels.fds;
   const { ignoresHangup, openFiles } = inherited();
   const load = settings.loadActions ?? permittedLoadActions(simulated);
@@ -219,9 +219,11 @@ function guardCommandLine(
       ...(openFiles === null ? {} : { openFiles }),
       ...(ignoresHangup ? { ignoreHangup: 1 } : {}),
       ...(target === null ? {} : { target: targetArgument(target) }),
+      ...(notify === null ? {} : { notifyWords: notify.length }),
     },
   );
-  return command === null ? words : [...words, '--', ...command];
+  const commands = [...(notify ?? []), ...(command ?? [])];
+  return commands.length === 0 ? words : [...words, '--', ...commands];
 }
 
 interface Started {

@@ -40,6 +40,7 @@ const KEYS: Keys<LaunchOptions> = {
   graceMs: true,
   loadActions: true,
   ready: true,
+  notify: true,
   forwardSignals: true,
   onEvent: true,
   signal: true,

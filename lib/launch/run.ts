@@ -338,6 +338,7 @@ const OF_GUARD: readonly string[] = [
   'graceMs',
   'loadActions',
   'ready',
+  'notify',
   'forwardSignals',
 ] satisfies (keyof GuardOptions)[];
 

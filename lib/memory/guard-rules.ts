@@ -93,6 +93,8 @@ const GIVE_UP_MS = 5000;
 const LOOK_MS = 20;
 const LOOK_IDLE_MS = 100;
 const REPORT_MS = 100;
+/** A command over the network to a machine that froze as well: the guard waits for it before it ends. */
+export const NOTIFY_MS = 10_000;
 
 /**
  * The guard that ended the load-time wedges of two Sparks dropped caches and compacted each second while MemFree was below
@@ -188,6 +190,7 @@ export function guardThresholds(
     lookMs: LOOK_MS,
     lookIdleMs: LOOK_IDLE_MS,
     reportMs: REPORT_MS,
+    notifyMs: NOTIFY_MS,
   };
 }
 

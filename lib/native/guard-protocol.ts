@@ -71,6 +71,7 @@ export const PROGRAM_RULES = {
   intervalMs: { about: 'between two readings', least: 1, most: 1000 },
   graceMs: { about: 'from SIGTERM to SIGKILL' },
   reportMs: { about: 'between two readings in the report', least: 1 },
+  notifyMs: { about: 'how long the command that is run after a stop may take', least: 1 },
 } as const satisfies Readonly<Record<string, Rule>>;
 
 /** Other arguments of `umaprobe-guard`: each may be left out. */
@@ -84,6 +85,7 @@ export const PROGRAM_OPTIONS = {
   reportFd: { about: 'takes the report', most: 2 ** 20 },
   controlFd: { about: 'gives the lines of CONTROL', most: 2 ** 20 },
   signalsFd: { about: 'gives signals for the program: PassedSignal', most: 2 ** 20 },
+  notifyWords: { about: 'of the words after --, how many are the command that is run after a stop', most: 4096 },
   readingsFd: { about: "a recorder's shared memory", most: 2 ** 20 },
 } as const satisfies Readonly<Record<string, Rule>>;
 
@@ -153,6 +155,8 @@ export const PROGRAM_LINES = {
   },
   /** End of the load phase, as far as the guard saw it. */
   loaded: { at: 'name', because: ['plateau', 'limit'] },
+  /** The command that is run after a stop has ended. `late`: it was killed, because it took too long. */
+  notified: { at: 'name', exitCode: 'count', late: 'boolean' },
   /** The program, or its target, could not be started or found. */
   failed: { code: 'name', message: 'text' },
   /** The program has ended, and processes that it started run on. `guard`: the process that guards them. */

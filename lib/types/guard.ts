@@ -72,6 +72,15 @@ export interface GuardOptions {
    */
   ready?: string;
   /**
+   * A program and its arguments, which no shell reads: run once the guard has sent SIGTERM or SIGKILL, once for each program
+   * that it stops, such as to end the other ranks of a program that spans machines. The native guard starts it, also while
+   * JavaScript is blocked or gone; it may take 10 s, and the guard ends after it. Its environment has UMAPROBE_GUARD_ACTION
+   * (`term`, `kill`), UMAPROBE_GUARD_REASON, UMAPROBE_GUARD_PID, UMAPROBE_GUARD_AVAILABLE_BYTES, and of a whole system
+   * UMAPROBE_GUARD_TARGET; its output goes to stderr. It is not run in a dry run, after `signal`, and once the program has
+   * left others behind.
+   */
+  notify?: readonly string[];
+  /**
    * Leave the program's priority as it is. Default `false`: where the guard may not be more urgent than others (an ordinary
    * user), and the program has no control group with a share of its own, its nice value is 10 higher, so that a storm of its
    * processes does not keep the guard from the processor.
@@ -165,6 +174,16 @@ export interface LeftBehind {
   files: string[];
 }
 
+/** How the command of `notify` ended. */
+export interface GuardNotified {
+  /** ISO 8601, UTC. */
+  at: string;
+  /** As shells say it: 127 is no such program, above 128 a signal; null: it took too long and was ended. */
+  exitCode: number | null;
+  /** What went wrong; null: nothing. */
+  failure: string | null;
+}
+
 /** What happens while a program is guarded. Times are ISO 8601, UTC; sizes bytes. */
 export type GuardEvent =
   | {
@@ -191,6 +210,8 @@ export type GuardEvent =
       groupGpuBytes: number | null;
     }
   | GuardAction
+  /** The command of `notify` has ended. */
+  | ({ type: 'notified' } & GuardNotified)
   /** With `keepFreeBytes`: unused model files were evicted; `free` is MemFree afterwards. */
   | { type: 'evicted'; at: string; bytes: number; free: number | null }
   /**
@@ -252,6 +273,8 @@ export interface GuardReport {
   evictedBytes: number;
   /** Oldest first. */
   actions: GuardAction[];
+  /** What became of the command of `notify`, once for each stop. Empty: nothing was stopped, or there is no such command. */
+  notified: GuardNotified[];
   /** Readings of the guard, and its CPU time in milliseconds. */
   readings: number;
   cpuMs: number;

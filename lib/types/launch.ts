@@ -227,6 +227,7 @@ export interface LaunchOptions
     | 'graceMs'
     | 'loadActions'
     | 'ready'
+    | 'notify'
     | 'forwardSignals'
   > {
   /** Program and its arguments: an array, never a shell. */

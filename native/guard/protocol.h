@@ -38,7 +38,7 @@ struct ProgramRules {
       read_lists = kUnknown, read_lists_near = kUnknown, wait = kUnknown, read_group = kUnknown,
       read_group_urgent = kUnknown, read_group_idle = kUnknown, read_gpu = kUnknown,
       look = kUnknown, look_idle = kUnknown, interval = kUnknown, grace = kUnknown,
-      report = kUnknown;
+      report = kUnknown, notify = kUnknown;
 };
 inline constexpr Given<ProgramRules> kProgramRules[] = {
     {"floorBytes", &ProgramRules::floor, 1, 0, 9007199254740991},
@@ -93,12 +93,13 @@ inline constexpr Given<ProgramRules> kProgramRules[] = {
     {"intervalMs", &ProgramRules::interval, 1e-3, 1, 1000},
     {"graceMs", &ProgramRules::grace, 1e-3, 0, 86400000},
     {"reportMs", &ProgramRules::report, 1e-3, 1, 86400000},
+    {"notifyMs", &ProgramRules::notify, 1e-3, 1, 86400000},
 };
 
 struct ProgramOptions {
   double act = kUnknown, tty = kUnknown, parent = kUnknown, open_files = kUnknown,
       ignore_hangup = kUnknown, nicer = kUnknown, report_fd = kUnknown, control_fd = kUnknown,
-      signals_fd = kUnknown, readings_fd = kUnknown;
+      signals_fd = kUnknown, notify_words = kUnknown, readings_fd = kUnknown;
 };
 inline constexpr Given<ProgramOptions> kProgramOptions[] = {
     {"act", &ProgramOptions::act, 1, 0, 1},
@@ -110,6 +111,7 @@ inline constexpr Given<ProgramOptions> kProgramOptions[] = {
     {"reportFd", &ProgramOptions::report_fd, 1, 0, 1048576},
     {"controlFd", &ProgramOptions::control_fd, 1, 0, 1048576},
     {"signalsFd", &ProgramOptions::signals_fd, 1, 0, 1048576},
+    {"notifyWords", &ProgramOptions::notify_words, 1, 0, 4096},
     {"readingsFd", &ProgramOptions::readings_fd, 1, 0, 1048576},
 };
 
@@ -216,6 +218,17 @@ struct LoadedLine {
   template <class Visitor>
   void visit(Visitor& field) const {
     field.text("at", at).text("because", because);
+  }
+};
+
+struct NotifiedLine {
+  static constexpr const char* kEvent = "notified";
+  const char *at = nullptr;
+  double exit_code = kUnknown;
+  bool late = false;
+  template <class Visitor>
+  void visit(Visitor& field) const {
+    field.text("at", at).number("exitCode", exit_code).boolean("late", late);
   }
 };
 

@@ -141,13 +141,23 @@ int guard(const SupervisorOptions& options, Report& report) {
     return complain(failure->message, kFailed, options.report_fd >= 0);
   }
   const std::unique_ptr<Host> host = open_host(config);
+  Notifier notifier;
+  if (!options.notify.empty()) {
+    if (const int error = notifier.start(options.notify, options.rules.notify)) {
+      const std::string message =
+          std::string("the notifier cannot be started: ") + std::strerror(error);
+      report_failure(report, "EAGAIN", message);
+      return complain(message, kFailed, options.report_fd >= 0);
+    }
+  }
   sigset_t before;
   Descriptor signals = take_signals(before);
   auto& job = *new Job(options.parent, options.tty);
   if (options.signals_fd >= 0) job.start_witness();
   ::setpgid(0, 0);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
-  auto& watch = *new Watch(options, config, *host, report, job, std::move(signals));
+  auto& watch =
+      *new Watch(options, config, *host, report, job, std::move(notifier), std::move(signals));
   if (const auto failure = watch.begin()) {
     report_failure(report, failure->name.c_str(), failure->message);
     // A thread may be stuck in the kernel.

@@ -86,7 +86,16 @@ std::variant<SupervisorOptions, std::string> parse_options(int argc, char** argv
     }
     if (!wrong.empty()) return wrong;
   }
-  if (at < argc && ++at < argc) {
+  const auto integer = [](double value, int otherwise) {
+    return known(value) ? static_cast<int>(value) : otherwise;
+  };
+  if (at < argc) ++at;
+  if (const int words = integer(given.notify_words, 0); words > 0) {
+    if (words > argc - at) return "--notifyWords is more than there are words after --";
+    options.notify.assign(argv + at, argv + at + words);
+    at += words;
+  }
+  if (at < argc) {
     modes++;
     options.command = argv + at;
   }
@@ -97,9 +106,6 @@ std::variant<SupervisorOptions, std::string> parse_options(int argc, char** argv
   if (options.rules.kill_below > options.rules.floor)
     return "--killBelowBytes is above --floorBytes: memory that is critical is below the floor";
   if (modes != 1) return "expected one of -- COMMAND, --target and --replay";
-  const auto integer = [](double value, int otherwise) {
-    return known(value) ? static_cast<int>(value) : otherwise;
-  };
   options.act = given.act != 0;
   options.tty = given.tty == 1;
   options.open_files = given.open_files;

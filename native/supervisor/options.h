@@ -5,6 +5,7 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "guard/protocol.h"
 
@@ -24,6 +25,8 @@ struct SupervisorOptions {
   pid_t parent = 0;
   double open_files = kUnknown;  // soft limit of the program
   bool ignore_hangup = false;    // as after nohup(1)
+
+  std::vector<char*> notify;  // a command that is run after a stop; empty: none
 
   // Exactly one of them.
   char** command = nullptr;

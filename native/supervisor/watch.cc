@@ -11,6 +11,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 
 #include "base/digits.h"
@@ -47,13 +48,14 @@ Descriptor inherited(int fd) {
 }  // namespace
 
 Watch::Watch(const SupervisorOptions& options, const MachineConfig& config, Host& host,
-             Report& report, Job& job, Descriptor signals)
+             Report& report, Job& job, Notifier notifier, Descriptor signals)
     : options_(options),
       rules_(options.rules),
       simulated_(config.simulated()),
       host_(host),
       report_(report),
       job_(job),
+      notifier_(std::move(notifier)),
       signals_(std::move(signals)),
       passed_signals_(inherited(options.signals_fd)),
       control_(inherited(options.control_fd)),
@@ -120,6 +122,8 @@ int Watch::run(Target target, const char* locked, const char* priority, int& sig
   target_.remove_cgroup();
   if (left_) return 0;
   if (stopper_.active()) job_.restore_terminal();
+  // Where the guard ends, a unit or a container ends, and the command with it.
+  for (Notified notified; notifier_.wait(notified);) report_notified(notified);
   report_ended();
   signal = exit_signal_;
   const bool stopped = stopper_.active() && !options_.target_system;
@@ -130,7 +134,8 @@ void Watch::wait(Clock::duration time) {
   pollfd ready[] = {{signals_.get(), POLLIN, 0},
                     {control_.get(), POLLIN, 0},
                     {ended_ ? -1 : target_.end_fd(), POLLIN, 0},
-                    {passed_signals_.get(), POLLIN, 0}};
+                    {passed_signals_.get(), POLLIN, 0},
+                    {notifier_.fd(), POLLIN, 0}};
   constexpr long kBillion = 1'000'000'000;
   const long ns = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
   const timespec timeout{ns / kBillion, ns % kBillion};
@@ -139,6 +144,11 @@ void Watch::wait(Clock::duration time) {
   if (ready[1].revents != 0) take_control();
   if (ready[2].revents != 0) ended_ = true;
   if (ready[3].revents != 0) take_passed_signals(false);
+  if (Notified notified; ready[4].revents != 0) {
+    if (notifier_.take(notified)) report_notified(notified);
+    // It was ended by somebody.
+    if ((ready[4].revents & POLLIN) == 0) notifier_.close();
+  }
 }
 
 void Watch::take_signals() {
@@ -332,6 +342,21 @@ void Watch::stop(Level level, const char* reason, Clock::time_point now) {
     if (options_.act) error = stopper_.stop(target_, kill, now);
   }
   tell(word_of(level), reason, error);
+  if (options_.act && target_ && error == 0) notify(level, reason);
+}
+
+// Once for each that is stopped, unless the caller wished it.
+void Watch::notify(Level level, const char* reason) {
+  if (notified_ || std::strcmp(reason, reason_word::kRequested) == 0) return;
+  notified_ = true;
+  Notice notice{};
+  std::snprintf(notice.action, sizeof notice.action, "%s", word_of(level));
+  std::snprintf(notice.reason, sizeof notice.reason, "%s", reason);
+  if (options_.target_system)
+    std::snprintf(notice.target, sizeof notice.target, "%.255s", target_.cgroup());
+  notice.available = now_.left();
+  notice.pid = target_.pid();
+  notifier_.tell(notice);
 }
 
 // Of the whole system, one after the other is stopped until the memory is back.
@@ -342,6 +367,7 @@ void Watch::next_target(Clock::time_point now) {
   stopper_.reset();
   target_ = Target();
   stop_reason_ = nullptr;
+  notified_ = false;
   told_ = Level::kNone;
   next_stop_ = now + seconds(rules_.settle);
 }
@@ -440,6 +466,8 @@ void Watch::leave_rest() {
   report_.leave();
   control_.close();
   passed_signals_.close();
+  // It holds the output.
+  notifier_.close();
   const Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (int fd = 0; fd <= 2; ++fd) ::dup2(nothing.get(), fd);
   ::setpgid(0, job_.group());

@@ -12,6 +12,7 @@
 #include "supervisor/group_memory.h"
 #include "supervisor/job.h"
 #include "supervisor/load.h"
+#include "supervisor/notifier.h"
 #include "supervisor/options.h"
 #include "supervisor/processes.h"
 #include "supervisor/report.h"
@@ -25,7 +26,7 @@ class Watch {
   // `signals`: a descriptor of signalfd(2) with the signals to this process.
   // It is never destroyed: its threads may be stuck.
   Watch(const SupervisorOptions& options, const MachineConfig& config, Host& host, Report& report,
-        Job& job, Descriptor signals);
+        Job& job, Notifier notifier, Descriptor signals);
 
   // Takes a first reading. A failure: there is no MemAvailable, or a file does not answer, and
   // nothing can be watched.
@@ -51,6 +52,7 @@ class Watch {
   void stop(Level level, const char* reason, Clock::time_point now);
   void next_target(Clock::time_point now);
   void tell(const char* action, const char* reason, int error);
+  void notify(Level level, const char* reason);
   void mind_load(Clock::time_point now);
   void mind_parent(Clock::time_point now);
   bool over(Clock::time_point now);
@@ -59,6 +61,7 @@ class Watch {
   void report_started(const char* locked, const char* priority);
   void report_reading(Clock::time_point now);
   void report_left(bool guards);
+  void report_notified(const Notified& notified);
   void report_ended();
 
   const SupervisorOptions& options_;
@@ -67,6 +70,7 @@ class Watch {
   Host& host_;
   Report& report_;
   Job& job_;
+  Notifier notifier_;
   const Descriptor signals_;
   Descriptor passed_signals_;
   Descriptor control_;
@@ -84,6 +88,7 @@ class Watch {
   Level told_ = Level::kNone;
   Level missing_told_ = Level::kNone;  // that there is no target
   const char* stop_reason_ = nullptr;
+  bool notified_ = false;  // of this stop
   double left_at_stop_ = kUnknown;
   double left_at_group_ = kUnknown;  // when the memory of the program was last asked for
   Clock::time_point next_stop_, next_look_;

@@ -57,6 +57,16 @@ void Watch::report_left(bool guards) {
   report_.write(line);
 }
 
+void Watch::report_notified(const Notified& notified) {
+  NotifiedLine line;
+  char at[32];
+  iso_time(at);
+  line.at = at;
+  line.exit_code = notified.exit_code;
+  line.late = notified.late;
+  report_.write(line);
+}
+
 void Watch::report_ended() {
   EndedLine line;
   char at[32];

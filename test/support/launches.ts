@@ -105,6 +105,7 @@ function guardOf(command: readonly string[], before: GuardReport['before'], lowe
     peak: { groupBytes: 3 * GiB, groupGpuBytes: 57 * GiB },
     leftBehind: [],
     evictedBytes: 0,
+    notified: [],
     actions: [
       {
         type: 'action',

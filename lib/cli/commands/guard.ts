@@ -12,7 +12,17 @@ import { count, duration, durationRange, flag, isGiven, list, size, text } from 
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
-import { graceMs, leftText, READY, readyOf, tellOfPipe, whyNotStarted } from './guarded-program.ts';
+import {
+  graceMs,
+  leftText,
+  NOTIFY,
+  notifiedText,
+  notifyOf,
+  READY,
+  readyOf,
+  tellOfPipe,
+  whyNotStarted,
+} from './guarded-program.ts';
 
 const TARGETS = ['pid', 'cgroup', 'unit', 'system'] as const;
 const LOAD_ACTIONS: readonly LoadAction[] = ['drop', 'compact'];
@@ -45,6 +55,7 @@ export const guardCommand: Command = {
       summary: `Between SIGTERM and SIGKILL, up to 10m (default ${DEFAULT_GRACE_MS / 1000}s)`,
     },
     ready: READY,
+    notify: NOTIFY,
     'load-actions': {
       type: 'string',
       list: true,
@@ -86,6 +97,10 @@ export const guardCommand: Command = {
       command: 'umaprobe guard --ready startup.complete -- vllm serve model',
       means: 'caches are dropped until it serves (as root)',
     },
+    {
+      command: 'umaprobe guard --notify ./stop-the-other.sh -- vllm serve model --nnodes 2',
+      means: 'if one is stopped, so is the other',
+    },
     { command: 'umaprobe guard --dry-run --pid 4711', means: 'what would the guard have done?' },
     { command: 'umaprobe guard --system --policy policy.json', means: 'the whole machine, as a daemon (root)' },
   ],
@@ -111,11 +126,13 @@ function optionsOf({ json, values }: Context): GuardOptions {
   const keepFreeBytes = size(values, 'keep-free', 'guard');
   const ready = readyOf(values, 'guard');
   const loadActions = loadActionsOf(values);
+  const notify = notifyOf(values, 'guard');
   return {
     stdio: json ? 'stderr' : 'inherit',
     ...floorOf(values, 'guard'),
     ...(killBelowBytes === undefined ? {} : { killBelowBytes }),
     ...(ready === undefined ? {} : { ready }),
+    ...(notify === undefined ? {} : { notify }),
     ...(loadBytes === undefined ? {} : { loadBytes }),
     ...(keepFreeBytes === undefined ? {} : { keepFreeBytes }),
     ...(loadActions === undefined ? {} : { loadActions }),
@@ -203,6 +220,7 @@ function outcomeOf(report: GuardReport, context: Context): Outcome {
 
 /** Actions as they happen, on stderr. */
 function show(event: GuardEvent, { stderr, values }: Context): void {
+  if (event.type === 'notified') return void stderr.write(notifiedText(event) ?? '');
   if (flag(values, 'quiet')) return;
   if (event.type === 'left') return void stderr.write(leftText(event));
   if (event.type !== 'action') return;

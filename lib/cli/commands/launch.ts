@@ -16,7 +16,17 @@ import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
 import { MODEL_OPTIONS } from './estimate.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
-import { graceMs, leftText, READY, readyOf, tellOfPipe, whyNotStarted } from './guarded-program.ts';
+import {
+  graceMs,
+  leftText,
+  NOTIFY,
+  notifiedText,
+  notifyOf,
+  READY,
+  readyOf,
+  tellOfPipe,
+  whyNotStarted,
+} from './guarded-program.ts';
 import { FOLDER, NO_RECORD } from './record.ts';
 import { PAGE_POINTS } from './record-show.ts';
 import { reportsOf, writePage } from './reports.ts';
@@ -59,6 +69,7 @@ export const launchCommand: Command = {
     ...floorOptions(),
     grace: { type: 'string', placeholder: '<time>', summary: 'Between SIGTERM and SIGKILL, up to 10m (default 5s)' },
     ready: READY,
+    notify: NOTIFY,
     html: {
       type: 'string',
       placeholder: '<file>',
@@ -126,6 +137,7 @@ function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
   if (bytes !== undefined && model !== undefined)
     throw new UsageError('--bytes and --model both say what is loaded: give one of them.', NAME);
   const ready = readyOf(values, NAME);
+  const notify = notifyOf(values, NAME);
   const utilization = positive(values, 'utilization', 1, NAME);
   const use = useOf(values);
   return {
@@ -138,6 +150,7 @@ function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
     ...(folder === undefined ? {} : { folder }),
     ...floorOf(values, NAME),
     ...(ready === undefined ? {} : { ready }),
+    ...(notify === undefined ? {} : { notify }),
     graceMs: graceMs(values, NAME),
     prepare: !flag(values, 'no-prepare'),
     record: !flag(values, 'no-record'),
@@ -179,6 +192,7 @@ function useOf(values: Values): EstimateOptions {
 
 /** What happens, on stderr: stdout belongs to the program. */
 function show(event: LaunchEvent, { json, stderr, values }: Context, isDryRun: boolean): void {
+  if (event.type === 'notified') stderr.write(notifiedText(event) ?? '');
   if (flag(values, 'quiet') || isDryRun) return;
   const options = renderOptionsFor(stderr);
   if (event.type === 'left') stderr.write(leftText(event));

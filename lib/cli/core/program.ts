@@ -1,7 +1,6 @@
 /** A program that a command runs when something has changed: an array of arguments, without a shell. */
-import { accessSync, constants as files, statSync } from 'node:fs';
 import { constants } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { isProgram } from '../../base/find-program.ts';
 import { clean, jsonText } from '../../base/format.ts';
 import { startProcess } from '../../base/start-process.ts';
 import { UsageError } from './usage.ts';
@@ -13,23 +12,12 @@ export interface Program {
 
 /** @throws UsageError if there is no such program: a mistake that would show only when it is needed. */
 export function programOf([file = '', ...args]: readonly string[], env: NodeJS.ProcessEnv, command: string): Program {
-  const folders = file.includes('/') ? [''] : (env.PATH ?? '').split(delimiter);
-  const found = folders.some((folder) => isProgram(folder === '' ? file : join(folder, file)));
-  if (!found)
+  if (!isProgram(file, env))
     throw new UsageError(
       `--exec: "${clean(file)}" is no program${file.includes('/') ? '' : ' of PATH'} that this user may run.`,
       command,
     );
   return { file, args };
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, files.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /**

@@ -21,6 +21,7 @@ const SETTINGS: Settings = {
   loadActions: null,
   loadBytes: undefined,
   ready: null,
+  notify: null,
   keepPriority: false,
   keepFreeBytes: undefined,
   dryRun: false,
