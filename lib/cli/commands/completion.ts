@@ -14,7 +14,7 @@ export const completionCommand: Command = {
   name: 'completion',
   usage: '<bash|zsh|fish>',
   description:
-    'Commands, options and their values, simulated machines and files are completed. The script is fixed: run this again after an update of umaprobe.\n' +
+    'Commands, options and their values, simulated machines and files are completed. Run this again after an update of umaprobe.\n' +
     'The first lines of the script say where to put it.',
   options: {},
   examples: [

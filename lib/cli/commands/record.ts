@@ -26,8 +26,8 @@ export const recordCommand: Command = {
   name: 'record',
   usage: '[options]',
   description:
-    'Reads MemFree every 10 ms and MemAvailable, pressure and swap besides, and writes frames with the last, lowest and highest values to ' +
-    'a ring of files, on disk within a second. Threads of their own do it, so the recording goes on while JavaScript is blocked. ' +
+    'Reads MemFree every 10 ms, and also MemAvailable, pressure and swap, and writes frames with the last, lowest and highest values to ' +
+    'a ring of files, on disk within a second. Native threads do it, so the recording goes on while JavaScript is blocked. ' +
     'Adds the largest processes, marks (umaprobe mark) and messages of the kernel about memory and the GPU.\n' +
     'Runs until Ctrl-C, SIGTERM or --duration. umaprobe record show reads it, also after a reboot.',
   options: {
