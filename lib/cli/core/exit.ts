@@ -23,7 +23,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, short: string, mor
   [
     '1',
     'the answer is no, doctor has warnings, or umaprobe is broken',
-    '`fit` says anything but *fits*, and `launch` started nothing; `doctor` has warnings; `sweep`, `layout`, `stress` or `profile` failed or found nothing that fits; `prepare`, `cache compact` or `cache reclaim` did not reach its goal; a named path does not exist; `explain --error` knows no message of the text',
+    '`fit` says anything but *fits*, and `launch` started nothing; `sweep`, `layout`, `stress` or `profile` failed or found nothing that fits; `prepare`, `cache compact` or `cache reclaim` did not reach its goal; a named path does not exist; `explain --error` knows no message of the text',
   ],
   ['2', 'wrong usage', 'Nothing was done. The line says what is wrong and which help to read'],
   ['3', 'no usable GPU or driver', '`--sim gb10` runs the same command on a simulated Spark'],
