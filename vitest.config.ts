@@ -36,6 +36,7 @@ const BESIDE = ['full-disk', 'hung-fuse', 'launch-record', 'no-user', 'record', 
 
 /** The same of test/kernel. They take gigabytes or wait, and have the machine for themselves: the project `kernel-slow`. */
 const KERNEL_SLOW = [
+  'test/kernel/cluster-ssh.test.ts', // sshd in network namespaces as machines
   'test/kernel/guard-growth.test.ts', // memory of each kind that a program can take
   'test/kernel/guard-command.test.ts', // programs in a terminal; a guard of the whole machine
   'test/kernel/large-files.test.ts', // files of 2 GiB

@@ -75,7 +75,7 @@ async function enterMachine(command: Command, { values }: Parsed): Promise<void>
   if (typeof machine !== 'string') return;
   if (!command.readsMachine) {
     throw new UsageError(
-      command.arguments.max === 0
+      command.arguments.min === 0
         ? `${command.name} reads no machine, so --sim does not apply.`
         : `${command.name} takes its machine as an argument, without --sim: umaprobe ${command.name} ${machine}.`,
       command.name,

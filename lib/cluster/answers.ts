@@ -12,11 +12,16 @@ import { type Answer, judgeAnswer, unusable, withoutDoubles } from './judge.ts';
 
 /** Marks at the start of a line, each with the rank in it. */
 const MARKS = [
-  /^\s{0,8}(\d{1,6}): ?/, // srun --label
-  /^\[([^\]\s]{1,200})\]<stdout>: ?/, // mpirun --tag-output, --output tag
-  /^\[(pod\/[^\]\s]{1,500})\] /, // kubectl logs --prefix
-  /^\(((?:[\w.]{1,80} )?pid=\d+[^)]{0,200})\) ?/, // Ray
+  /^\s{0,8}\d{1,6}: ?/, // srun --label
+  /^\[pod\/[^\]\s]{1,500}\] /, // kubectl logs --prefix
+  /^\((?:[\w.]{1,80} )?pid=\d+[^)]{0,200}\) ?/, // Ray
 ];
+
+/**
+ * Open MPI 4 (--tag-output) and 5 (--output tag): at the start of a line and of each piece of 4096 bytes, also within a line,
+ * behind which the piece of another rank may follow.
+ */
+const MPI_MARK = /(\[(?:\d{1,9},\d{1,9}\]<std(?:out|err)>:|[^\]\s]{1,200}@\d{1,9},\d{1,9}\]<std(?:out|err)>: ?))/;
 
 /** Of all answers together. */
 const MOST_BYTES = 64 * MiB;
@@ -26,13 +31,13 @@ export async function readAnswers(
   stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   expect: number | null,
 ): Promise<ClusterMachine[]> {
-  const readers = new Map<string, { reader: DocumentReader; cameAt: number[] }>();
+  const ranks = new Map<string, Rank>();
   const lines = new Lines((line) => {
-    const mark = MARKS.map((pattern) => pattern.exec(line)).find((match) => match !== null);
-    const of = readers.get(mark?.[1] ?? '') ?? { reader: new DocumentReader(), cameAt: [] };
-    readers.set(mark?.[1] ?? '', of);
-    of.reader.line(line.slice(mark?.[0].length ?? 0));
-    while (of.cameAt.length < of.reader.found.length) of.cameAt.push(Date.now());
+    for (const { mark, text } of marked(line)) {
+      const rank = ranks.get(mark) ?? new Rank();
+      ranks.set(mark, rank);
+      rank.push(text);
+    }
   });
   const decoder = new StringDecoder('utf8');
   let bytes = 0;
@@ -42,14 +47,50 @@ export async function readAnswers(
     lines.push(decoder.write(Buffer.from(piece)));
   }
   lines.end();
-  const answers = [...readers].flatMap(([mark, { cameAt, reader }]) => {
-    reader.end();
-    return reader.found.map((found, index) => ({ host: mark, found: [found], cameAt: cameAt[index] ?? Date.now() }));
-  });
+  const answers = [...ranks.values()].flatMap((rank) => rank.end());
   const machines = named(answers)
     .slice(0, LIMITS.hosts.max + 1)
-    .map(judgeAnswer);
+    .map((answer) => withAdvice(judgeAnswer(answer)));
   return withMissing(withoutDoubles(machines), expect);
+}
+
+/** The texts of a line by their marks; the last one has its end. */
+function marked(line: string): { mark: string; text: string }[] {
+  const mark = MARKS.map((pattern) => pattern.exec(line)?.[0]).find((match) => match !== undefined);
+  if (mark !== undefined) return [{ mark, text: `${line.slice(mark.length)}\n` }];
+  const [before = '', ...parts] = line.split(MPI_MARK);
+  if (parts.length === 0) return [{ mark: '', text: `${line}\n` }];
+  const texts = parts.flatMap((part, index) => (index % 2 === 0 ? [{ mark: part, text: parts[index + 1] ?? '' }] : []));
+  const last = texts.pop() ?? { mark: '', text: '' };
+  return [...(before === '' ? [] : [{ mark: '', text: `${before}\n` }]), ...texts, { ...last, text: `${last.text}\n` }];
+}
+
+/** What one rank has printed. */
+class Rank {
+  readonly #reader = new DocumentReader();
+  readonly #lines = new Lines((line) => this.#reader.line(line));
+  readonly #cameAt: number[] = [];
+
+  push(text: string): void {
+    this.#lines.push(text);
+    while (this.#cameAt.length < this.#reader.found.length) this.#cameAt.push(Date.now());
+  }
+
+  end(): Answer[] {
+    this.#lines.end();
+    this.#reader.end();
+    return this.#reader.found.map((found, index) => ({
+      host: '',
+      found: [found],
+      cameAt: this.#cameAt[index] ?? Date.now(),
+    }));
+  }
+}
+
+/** Texts that ran into each other are the usual reason in a pipe. */
+function withAdvice(machine: ClusterMachine): ClusterMachine {
+  if (machine.state !== 'unreadable') return machine;
+  return { ...machine, next: 'have each line marked with its rank: srun --label, mpirun --tag-output' };
 }
 
 /** Each under the host name that it has; a second one of that name, and one without a name, by its number. */

@@ -1,6 +1,7 @@
 /** Whether a need fits into each machine: fit() on each snapshot, of which the worst answer is that of all. */
 
 import { checkKeys, type Keys } from '../base/arguments.ts';
+import { formatBytes } from '../base/format.ts';
 import { openModel } from '../estimate/index.ts';
 import { assertFit, fitWithEstimate } from '../fit/index.ts';
 import type {
@@ -95,7 +96,7 @@ function checkReport(fitted: readonly Fitted[], durationMs: number): ClusterChec
     verdict,
     complete: isComplete,
     limiting: verdict === 'fits' ? null : (ranks[0]?.host ?? null),
-    summary: summaryOf(ranks, verdict),
+    summary: summaryOf(ranks),
     need: worst?.report?.need === undefined ? null : rangeOf(worst.report.need),
     estimate: worst?.estimated ?? null,
     ranks,
@@ -113,12 +114,18 @@ function rankOf({ machine: { snapshot, ...machine }, report }: Fitted): ClusterR
   return { ...machine, simulated: snapshot.simulated, judgement: { level, because, next }, fit: report };
 }
 
-function summaryOf(ranks: readonly ClusterRank[], verdict: FitVerdict): string {
+function summaryOf(ranks: readonly ClusterRank[]): string {
   const silent = unanswered(ranks);
   const short = ranks.find(({ fit }) => fit !== null);
   const all = ranks.length === 1 ? `on ${ranks[0]?.host}` : `on each of ${ranks.length} machines`;
-  const isShort = short?.fit != null && short.fit.verdict !== 'fits';
-  const own = isShort ? `${short.host}: ${short.fit?.summary}` : null;
+  const own = short?.fit == null || short.fit.verdict === 'fits' ? null : shortText(short.host, short.fit);
   if (silent !== null) return own === null ? silent : `${silent} ${own}`;
-  return verdict === 'fits' ? `It fits ${all}; ${short?.host} has the least room. ${short?.fit?.summary}` : (own ?? '');
+  return own ?? `It fits ${all}; ${short?.host} has the least room. ${short?.fit?.summary}`;
+}
+
+/** Its own summary stands beside it. */
+function shortText(host: string, { shortBy, verdict }: FitReport): string {
+  if (verdict === 'not-now') return `Nothing should be loaded on ${host} now.`;
+  if (verdict === 'unknown' || shortBy === null) return `Whether it fits on ${host} is not known.`;
+  return shortBy === 0 ? `${host} decides.` : `${host} has the least room: ${formatBytes(shortBy)} are missing there.`;
 }

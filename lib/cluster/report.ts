@@ -41,10 +41,14 @@ function highest(levels: readonly Level[]): Level {
 function summaryOf(machines: readonly ClusterMachine[], safe: number | null, limiting: string | null): string {
   const silent = unanswered(machines);
   if (silent !== null) return silent;
-  const each = machines.length === 1 ? `on ${machines[0]?.host}` : `on each of ${machines.length} machines`;
-  if (safe === null) return `How much can be loaded ${each} is not known: that of ${limiting} is not.`;
-  const by = limiting === null || machines.length === 1 ? '' : `: ${limiting} has the least`;
-  return safe === 0 ? `Nothing can be loaded ${each}${by}.` : `${formatBytes(safe)} can be loaded ${each}${by}.`;
+  const several = machines.length > 1;
+  const weakest = machines[0]?.host;
+  if (safe === null) return `How much can be loaded on ${weakest} is not known.`;
+  if (safe === 0)
+    return several ? `Nothing fits into all: ${weakest} can load nothing.` : `${weakest} can load nothing.`;
+  if (!several) return `${formatBytes(safe)} can be loaded on ${weakest}.`;
+  const by = limiting === null ? '' : `: ${limiting} has the least`;
+  return `${formatBytes(safe)} can be loaded on each of ${machines.length} machines${by}.`;
 }
 
 /** Which machines did not answer, as a sentence; null: all did. */
@@ -53,6 +57,5 @@ export function unanswered(machines: readonly { host: string; state: ClusterMach
   if (silent.length === 0) return null;
   const names =
     silent.length > 4 ? `${silent.slice(0, 3).join(', ')} and ${silent.length - 3} more` : silent.join(', ');
-  const verb = silent.length === 1 ? 'has' : 'have';
-  return `${names} ${verb} given no usable answer, ${machines.length - silent.length} of ${machines.length} machines have.`;
+  return `${names} gave no usable answer; ${machines.length - silent.length} of ${machines.length} machines did.`;
 }

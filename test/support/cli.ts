@@ -44,8 +44,13 @@ export function runUmaprobe(args: readonly string[], options: CliOptions = {}): 
 }
 
 /** The same without blocking this process: tests that mostly wait run side by side. */
-export async function umaprobe(args: readonly string[], env: Record<string, string> = {}): Promise<CliResult> {
+export async function umaprobe(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  input?: string,
+): Promise<CliResult> {
   const child = startUmaprobe(args, env);
+  if (input !== undefined) child.stdin.end(input);
   const texts = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (text: string) => {

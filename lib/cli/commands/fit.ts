@@ -20,7 +20,7 @@ import type {
   TogetherProgram,
 } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
-import type { Command, Context, Outcome, Values } from '../core/command.ts';
+import type { Command, Context, OptionTable, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { choice, count, EXACT, flag, isGiven, size, text } from '../core/options.ts';
@@ -35,6 +35,22 @@ const NAME = 'fit';
 
 /** Half of the library's limit, since a person is waiting: creating a context takes some 100 ms. */
 const CHILD_DEADLINE_MS = 5000;
+
+/** What a program is started with, where its rules depend on it. */
+export const PROGRAM_OPTIONS: OptionTable = {
+  'program-version': {
+    type: 'string',
+    placeholder: '<version>',
+    summary: 'With --for: version of the program (default: the newest rule)',
+  },
+  utilization: {
+    type: 'string',
+    placeholder: '<share>',
+    summary:
+      'vLLM’s --gpu-memory-utilization, SGLang’s --mem-fraction-static, TensorRT-LLM’s free fraction (default: the smallest that holds it)',
+  },
+  device: { type: 'string', placeholder: '<n>', summary: 'CUDA number of the GPU (default 0)' },
+};
 
 export const fitCommand: Command = {
   name: NAME,
@@ -56,18 +72,7 @@ export const fitCommand: Command = {
     flags: { type: 'boolean', summary: 'With --for: print the flags and nothing else, if it fits' },
     rules: { type: 'boolean', summary: 'The rule and the reading of each program, and what the limit is' },
     'accept-tight': { type: 'boolean', summary: 'Exit with 0 where the expected size fits now' },
-    'program-version': {
-      type: 'string',
-      placeholder: '<version>',
-      summary: 'With --for: version of the program (default: the newest rule)',
-    },
-    utilization: {
-      type: 'string',
-      placeholder: '<share>',
-      summary:
-        'vLLM’s --gpu-memory-utilization, SGLang’s --mem-fraction-static, TensorRT-LLM’s free fraction (default: the smallest that holds it)',
-    },
-    device: { type: 'string', placeholder: '<n>', summary: 'CUDA number of the GPU (default 0)' },
+    ...PROGRAM_OPTIONS,
     memgetinfo: {
       type: 'string',
       placeholder: '<needed|child|auto|never>',
@@ -100,7 +105,7 @@ async function run(context: Context): Promise<Outcome> {
   checkQuestion(values, named);
   if (named.length > 1) return runTogether(context, named);
   const asked = subjectOf(values, named);
-  const options = optionsOf(values);
+  const options = fitOptionsOf(values);
   const solve = isGiven(values, 'solve') ? choice(values, 'solve', FIT_SETTINGS, 'context', NAME) : undefined;
   const acceptTight = flag(values, 'accept-tight');
   // The page may not replace the model.
@@ -133,7 +138,7 @@ async function run(context: Context): Promise<Outcome> {
 /** Several models on one machine. */
 async function runTogether(context: Context, named: readonly string[]): Promise<Outcome> {
   const { json, values } = context;
-  const { programVersion, device } = optionsOf(values);
+  const { programVersion, device } = fitOptionsOf(values);
   const program = togetherProgram(values, named);
   const reports = reportsOf(
     values,
@@ -303,15 +308,16 @@ function titleOf(subject: Subject<ModelInput>, estimated: EstimateReport | null)
   return `${model.name}${context}`;
 }
 
-function optionsOf(values: Values): FitOptions {
-  const program = isGiven(values, 'for') ? choice(values, 'for', MODEL_PROGRAM_NAMES, 'vllm', NAME) : undefined;
+/** Options of fit(). */
+export function fitOptionsOf(values: Values, command = NAME): FitOptions {
+  const program = isGiven(values, 'for') ? choice(values, 'for', MODEL_PROGRAM_NAMES, 'vllm', command) : undefined;
   const programVersion = text(values, 'program-version');
   if (programVersion !== undefined && program === undefined)
-    throw new UsageError('--program-version needs --for.', NAME);
-  const utilization = utilizationOf(values);
+    throw new UsageError('--program-version needs --for.', command);
+  const utilization = utilizationOf(values, command);
   if (utilization !== undefined && program !== 'vllm' && program !== 'sglang' && program !== 'trtllm')
-    throw new UsageError('--utilization needs --for vllm, sglang or trtllm.', NAME);
-  const device = count(values, 'device', { min: 0, max: 255 }, NAME);
+    throw new UsageError('--utilization needs --for vllm, sglang or trtllm.', command);
+  const device = count(values, 'device', { min: 0, max: 255 }, command);
   return {
     ...(program === undefined ? {} : { program }),
     ...(programVersion === undefined ? {} : { programVersion }),
@@ -320,12 +326,12 @@ function optionsOf(values: Values): FitOptions {
   };
 }
 
-function utilizationOf(values: Values): number | undefined {
+function utilizationOf(values: Values, command: string): number | undefined {
   const word = text(values, 'utilization');
   if (word === undefined) return undefined;
   const share = /^(\d+(\.\d+)?|\.\d+)$/.test(word) ? Number(word) : Number.NaN;
   if (share > 0 && share <= 1) return share;
-  throw new UsageError(`--utilization "${word}" is not a share above 0 and up to 1, such as 0.85.`, NAME);
+  throw new UsageError(`--utilization "${word}" is not a share above 0 and up to 1, such as 0.85.`, command);
 }
 
 function exitOf(report: FitReport | FitTogether, acceptTight: boolean): number {

@@ -131,6 +131,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./mark.ts')).markCommand,
   },
   {
+    name: 'cluster',
+    summary: 'Several machines by ssh or from a pipe: the weakest first',
+    load: async () => (await import('./cluster.ts')).clusterCommand,
+  },
+  {
+    name: 'cluster check',
+    summary: 'Whether something fits into each of several machines',
+    load: async () => (await import('./cluster-check.ts')).clusterCheckCommand,
+  },
+  {
     name: 'sim list',
     summary: 'Lists the simulated machines that come with umaprobe',
     load: async () => (await import('./sim-list.ts')).simListCommand,

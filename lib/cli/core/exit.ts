@@ -13,7 +13,7 @@ export const EXIT = {
   permission: 4,
   refused: 5,
   stopped: 6,
-  /** doctor found failures. Not 2: a script must tell them from its own mistake. */
+  /** doctor found failures, or cluster a machine in danger. Not 2: a script must tell them from its own mistake. */
   failures: 7,
 } as const;
 
@@ -23,10 +23,14 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, short: string, mor
   [
     '1',
     'the answer is no, doctor has warnings, or umaprobe is broken',
-    '`fit` says anything but *fits*, and `launch` started nothing; `sweep`, `layout`, `stress` or `profile` failed or found nothing that fits; `prepare`, `cache compact` or `cache reclaim` did not reach its goal; a named path does not exist; `explain --error` knows no message of the text',
+    '`fit` or `cluster check` says anything but *fits*, and `launch` started nothing; `cluster` has warnings; `sweep`, `layout`, `stress` or `profile` failed or found nothing that fits; `prepare`, `cache compact` or `cache reclaim` did not reach its goal; a named path does not exist; `explain --error` knows no message of the text',
   ],
   ['2', 'wrong usage', 'Nothing was done. The line says what is wrong and which help to read'],
-  ['3', 'no usable GPU or driver', '`--sim gb10` runs the same command on a simulated Spark'],
+  [
+    '3',
+    'no usable GPU or driver, or a machine of a cluster gave no usable answer',
+    '`--sim gb10` runs the same command on a simulated Spark',
+  ],
   ['4', 'no permission', 'Nothing was changed. The message has the command to type'],
   [
     '5',
@@ -38,7 +42,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, short: string, mor
     'stopped by a floor, the guard or a time limit',
     'The results so far are valid; so is the maximum of `stress`. `guard` and `launch`: the guard stopped the program. `profile`: the memory did not come back. Also a journal that could no longer be written, and a kernel or file system that does not answer',
   ],
-  ['7', 'doctor found failures', 'Not 2, so that a script can tell them from its own mistake'],
+  ['7', 'doctor found failures, or cluster a danger', 'Not 2, so that a script can tell them from its own mistake'],
   [
     '128+n',
     'ended by signal n',

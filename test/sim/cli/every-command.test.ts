@@ -18,6 +18,8 @@ interface Row {
   schema: string | null;
   /** Why the text of a command that reads a machine has no band. */
   withoutBand?: string;
+  /** What is on stdin. */
+  input?: string;
   /** Ends with an error on a simulated machine: for this reason always, as root not. */
   refused?: 'has no files' | 'writes to the kernel';
 }
@@ -47,6 +49,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   record: { args: '--duration 1s --folder FOLDER', schema: 'record' },
   'record show': { args: '--folder FOLDER', schema: 'record' },
   mark: { args: 'hello --folder FOLDER', schema: null, withoutBand: 'prints nothing' },
+  cluster: { args: '-', schema: 'cluster', input: '' },
+  'cluster check': { args: '--need 1GiB -', schema: 'cluster-check', input: '' },
   'sim list': { args: '', schema: 'sim-list' },
   'sim show': { args: 'gb10', schema: 'machine' },
   'sim run': { args: 'gb10 -- true', schema: null },
@@ -73,7 +77,7 @@ async function typed({ name, readsMachine }: Command, ...more: string[]) {
     .filter((word) => word !== '');
   const args = words.map((word) => (word === 'FOLDER' ? folder : word));
   if (name === 'record show') await umaprobe(['record', '--duration', '1s', ...sim, ...args]);
-  return umaprobe([...name.split(' '), ...more, ...sim, ...args]);
+  return umaprobe([...name.split(' '), ...more, ...sim, ...args], {}, rowOf(name).input);
 }
 
 it('has a row for each command, and no other', () => {

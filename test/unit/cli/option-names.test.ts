@@ -13,6 +13,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   bytes: 'a size to load',
   cgroup: 'a cgroup',
   csv: 'a file: the rows of the report',
+  deadline: 'a time limit for what may never answer',
   device: 'the CUDA number of a GPU',
   'dry-run': 'umaprobe itself does nothing, and says what it would do',
   dtype: 'a type of elements',
@@ -28,6 +29,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   kind: 'a kind of memory; sweep takes several',
   level: 'what is dropped; the rule takes several',
   memgetinfo: 'how cudaMemGetInfo is read',
+  model: 'what is loaded',
   preset: 'a prepared list, by its name',
   quiet: 'only what must be said',
   ready: 'a line of output that says that the program is ready',
@@ -37,6 +39,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   to: 'the last size',
   top: 'how many rows are listed',
   utilization: 'the share of memory that a program is started with',
+  watch: 'again at every interval',
 };
 
 function specsOf(name: string): OptionSpec[] {
@@ -82,6 +85,8 @@ const FUNCTIONS: Readonly<Record<string, readonly Call[]>> = {
   guard: [umaprobe.guard],
   record: [umaprobe.record],
   'record show': [umaprobe.readRecord],
+  cluster: [umaprobe.cluster],
+  'cluster check': [(options) => umaprobe.clusterCheck({ bytes: 1 }, options)],
 };
 
 /** Options of the library that have another name on the command line, and why. */
@@ -103,6 +108,8 @@ const LIBRARY_ONLY: Readonly<Record<string, readonly string[]>> = {
   profile: ['command', 'cwd', 'limitPool'],
   'cache compact': ['gate'],
   'cache reclaim': ['bytes'],
+  cluster: ['answers', 'onCopy'],
+  'cluster check': ['answers', 'onCopy', 'llama'],
   guard: ['command', 'target', 'cwd', 'env', 'stdio', 'forwardSignals'],
   launch: [
     ...['command', 'cwd', 'env', 'stdio', 'use'],

@@ -223,6 +223,6 @@ it('lists the weakest machine first', async () => {
     limiting: 'off',
     safe: null,
     level: null,
-    summary: 'off has given no usable answer, 2 of 3 machines have.',
+    summary: 'off gave no usable answer; 2 of 3 machines did.',
   });
 });

@@ -1,0 +1,78 @@
+import { clusterCheck } from '../../cluster/index.ts';
+import { clusterCheckPage } from '../../render/text/cluster.ts';
+import type { ClusterCheck, FitNeed } from '../../types/index.ts';
+import type { Command, Context } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { readFromHub } from '../core/hub-model.ts';
+import { EXACT, flag, isGiven, size, text } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
+import { UsageError } from '../core/usage.ts';
+import { MACHINE_OPTIONS, MACHINES_USAGE, machinesOf } from './cluster-shared.ts';
+import { estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
+import { fitOptionsOf, PROGRAM_OPTIONS } from './fit.ts';
+
+const NAME = 'cluster check';
+
+export const clusterCheckCommand: Command = {
+  name: NAME,
+  usage: `--need <size> | --model <model> ${MACHINES_USAGE} [options]`,
+  description:
+    'Asks the machines as cluster does, and fit for each of them: whether a rank fits there. The weakest decides, and each machine that is short has its cause and what to do. ' +
+    'A machine that is missing, late, old, of another version or counted twice is never a yes.\n' +
+    'With --tensor-parallel or --pipeline-parallel the need is that of one rank, one on each machine; without them each machine holds the whole model.\n' +
+    'Exit code: 0 it fits into all, 1 it does not, 3 a machine gave no usable answer or has no GPU.',
+  options: {
+    need: { type: 'string', placeholder: '<size>', summary: 'A size for each machine instead of a model' },
+    model: {
+      type: 'string',
+      placeholder: '<model>',
+      summary: 'The model, as of fit: a folder, a file, a name in a store',
+    },
+    ...MACHINE_OPTIONS,
+    ...PROGRAM_OPTIONS,
+    exact: EXACT,
+    ...MODEL_OPTIONS,
+  },
+  examples: [
+    { command: 'umaprobe cluster check --need 96GiB --hosts spark-1,spark-2', means: 'is there room on both?' },
+    {
+      command: 'umaprobe cluster check --model hf:org/name --for vllm --tensor-parallel 2 --hosts spark-1,spark-2',
+      means: 'before it is downloaded',
+    },
+    {
+      command: 'srun --label umaprobe snapshot --json | umaprobe cluster check --need 96GiB --expect 4 -',
+      means: 'in a job, before the program starts',
+    },
+  ],
+  readsMachine: false,
+  arguments: { min: 0, max: 1, afterDashes: false },
+  async run(context) {
+    const machines = machinesOf(context, NAME);
+    const { values } = context;
+    const document = await clusterCheck(await needOf(context), { ...machines, ...fitOptionsOf(values, NAME) });
+    return {
+      exitCode: exitCodeOf(document),
+      document,
+      text: (terminal) => clusterCheckPage(document, renderOptionsFor(terminal, { exact: flag(values, 'exact') })),
+    };
+  },
+};
+
+async function needOf(context: Context): Promise<FitNeed> {
+  const { values } = context;
+  const bytes = size(values, 'need', NAME);
+  const [model, hasParams] = [text(values, 'model'), isGiven(values, 'params')];
+  const second = model === undefined ? (hasParams ? '--params' : null) : '--model';
+  if (bytes !== undefined && second !== null)
+    throw new UsageError(`--need and ${second} both say what is loaded: give one.`, NAME);
+  if (bytes !== undefined) return { bytes };
+  if (second === null)
+    throw new UsageError('What shall fit into each machine? Give --need 96GiB, --model or --params 70e9.', NAME);
+  const named = await readFromHub(modelOf(values, model === undefined ? [] : [model], NAME), context);
+  return { model: named, use: estimateOptions(values, NAME) };
+}
+
+function exitCodeOf({ complete, ranks, verdict }: ClusterCheck): number {
+  if (!complete || ranks.some(({ fit }) => fit?.device === null)) return EXIT.noGpu;
+  return verdict === 'fits' ? EXIT.success : EXIT.negative;
+}

@@ -1,0 +1,104 @@
+/** Which machines are asked, and how: the options of `cluster` and `cluster check`. */
+import { formatBytes, MiB } from '../../base/format.ts';
+import { LIMITS } from '../../base/limits.ts';
+import { readNamedFile } from '../../base/named-path.ts';
+import { hostsOfFile } from '../../cluster/hosts.ts';
+import type { ClusterOptions } from '../../types/index.ts';
+import type { Context, OptionTable } from '../core/command.ts';
+import { count, duration, durationRange, isGiven, list, text } from '../core/options.ts';
+import { UsageError } from '../core/usage.ts';
+
+const DEADLINE_MS = 15_000;
+
+export const MACHINE_OPTIONS: OptionTable = {
+  hosts: {
+    type: 'string',
+    list: true,
+    placeholder: '<host,host>',
+    summary: 'Machines to ask by ssh, as ssh takes them: names of ~/.ssh/config, user@host, ssh://user@host:port',
+  },
+  hostfile: {
+    type: 'string',
+    placeholder: '<file>',
+    summary: 'The same from a file, one in each line, as mpirun and sparkrun have it: "spark-1 slots=1"',
+  },
+  expect: {
+    type: 'string',
+    placeholder: '<n>',
+    summary: 'With -: how many machines have to answer (default: as many as do)',
+  },
+  deadline: {
+    type: 'string',
+    placeholder: '<time>',
+    summary: `Time limit of each host: ${durationRange(LIMITS.deadlineMs)} (default ${DEADLINE_MS / 1000}s)`,
+  },
+  command: {
+    type: 'string',
+    placeholder: '<command>',
+    summary: 'What the shell of each host runs there (default: umaprobe snapshot --json)',
+  },
+  copy: {
+    type: 'string',
+    placeholder: '<file>',
+    summary:
+      'Run this standalone file of umaprobe on each host, which needs no Node there; it is copied to ~/.cache/umaprobe once',
+  },
+};
+
+/** What `-` and both lists take. */
+export const MACHINES_USAGE = '--hosts <host,host> | --hostfile <file> | -';
+
+export function machinesOf({ positionals, rest, stderr, stdin, values }: Context, command: string): ClusterOptions {
+  const [word, ...more] = [...positionals, ...rest];
+  const [hosts, hostfile] = [list(values, 'hosts', command), text(values, 'hostfile')];
+  if (more.length > 0 || (word !== undefined && word !== '-'))
+    throw new UsageError(`"${word === '-' ? more[0] : word}" is no option; machines are named by --hosts.`, command);
+  const given = [word === '-' ? '-' : null, hosts && '--hosts', hostfile && '--hostfile'].filter(
+    (name) => name != null,
+  );
+  if (given.length === 0)
+    throw new UsageError(
+      'Which machines? Give --hosts spark-1,spark-2, --hostfile, or - for answers from a pipe.',
+      command,
+    );
+  if (given.length > 1) throw new UsageError(`${given.join(' and ')} both say which machines: give one.`, command);
+  if (word === '-')
+    return { answers: fromPipe(stdin, command), ...expected(values, command), ...onlyForHosts(values, command) };
+  if (isGiven(values, 'expect')) throw new UsageError('--expect needs -: of hosts each is expected.', command);
+  const [line, copy] = [text(values, 'command'), text(values, 'copy')];
+  if (line !== undefined && copy !== undefined)
+    throw new UsageError('--command and --copy both say what is run there: give one.', command);
+  return {
+    hosts: hosts ?? fromFile(hostfile ?? '', command),
+    deadlineMs: duration(values, 'deadline', LIMITS.deadlineMs, DEADLINE_MS, command),
+    ...(line === undefined ? {} : { command: line }),
+    ...(copy === undefined ? {} : { copy }),
+    onCopy: ({ bytes, file, host }) =>
+      stderr.write(
+        `umaprobe: ${host} has not got ${file} yet: copying ${formatBytes(bytes)} to ~/.cache/umaprobe there\n`,
+      ),
+  };
+}
+
+function fromPipe(stdin: NodeJS.ReadStream, command: string): NodeJS.ReadStream {
+  if (!stdin.isTTY) return stdin;
+  const example = 'srun --label umaprobe snapshot --json | umaprobe cluster -';
+  throw new UsageError(`- reads answers from a pipe, and stdin is a terminal: ${example}.`, command);
+}
+
+function expected(values: Context['values'], command: string): Pick<ClusterOptions, 'expect'> {
+  const expect = count(values, 'expect', LIMITS.hosts, command);
+  return expect === undefined ? {} : { expect };
+}
+
+function onlyForHosts(values: Context['values'], command: string): Record<string, never> {
+  const option = ['deadline', 'command', 'copy'].find((name) => isGiven(values, name));
+  if (option === undefined) return {};
+  throw new UsageError(`--${option} is for hosts that are asked; - reads what has been printed.`, command);
+}
+
+function fromFile(path: string, command: string): string[] {
+  const hosts = hostsOfFile(readNamedFile('--hostfile', path, MiB));
+  if (hosts.length > 0) return hosts;
+  throw new UsageError(`--hostfile "${path}" names no machine; expected one in each line.`, command);
+}

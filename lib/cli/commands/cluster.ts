@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jsonText } from '../../base/format.ts';
+import { cluster } from '../../cluster/index.ts';
+import { clusterPage } from '../../render/text/cluster.ts';
+import type { ClusterOptions, ClusterReport } from '../../types/index.ts';
+import { type Command, type Context, finished } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
+import { onInterrupt } from '../core/interrupt.ts';
+import { openLive } from '../core/live.ts';
+import { duration, durationRange, EXACT, flag, INTERVAL, isGiven } from '../core/options.ts';
+import { renderOptionsFor } from '../core/terminal.ts';
+import { UsageError } from '../core/usage.ts';
+import { MACHINE_OPTIONS, MACHINES_USAGE, machinesOf } from './cluster-shared.ts';
+
+const NAME = 'cluster';
+/** Each round starts an ssh for each host. */
+const WATCH = { min: 1000, max: INTERVAL.max };
+const WATCH_MS = 5000;
+
+export const clusterCommand: Command = {
+  name: NAME,
+  usage: `${MACHINES_USAGE} [options]`,
+  description:
+    'Asks 1 to 16 machines at the same time, by your own ssh with its configuration, keys and known hosts, and shows the weakest first: what can be loaded, the judgement with its cause and remedy, who holds what. ' +
+    'umaprobe has to be there, of the same version; nothing is started or changed.\n' +
+    'With - it reads from a pipe what umaprobe snapshot --json has printed on each machine, in any order.\n' +
+    'Exit code: that of the worst machine: 0 fine, 1 a warning, 7 danger, 3 a machine gave no usable answer.',
+  options: {
+    ...MACHINE_OPTIONS,
+    watch: { type: 'boolean', summary: 'Again at every interval, until Ctrl-C' },
+    interval: {
+      type: 'string',
+      placeholder: '<time>',
+      summary: `With --watch: time between rounds: ${durationRange(WATCH)} (default ${WATCH_MS / 1000}s)`,
+    },
+    exact: EXACT,
+  },
+  examples: [
+    { command: 'umaprobe cluster --hosts spark-1,spark-2', means: 'two Sparks' },
+    { command: 'umaprobe cluster --hostfile hosts --watch', means: 'those of mpirun, live' },
+    {
+      command: 'srun --label umaprobe snapshot --json | umaprobe cluster -',
+      means: 'the machines of a Slurm job; with mpirun: --tag-output',
+    },
+  ],
+  readsMachine: false,
+  arguments: { min: 0, max: 1, afterDashes: false },
+  async run(context) {
+    const { values } = context;
+    const options = machinesOf(context, NAME);
+    const intervalMs = isGiven(values, 'interval') ? duration(values, 'interval', WATCH, WATCH_MS, NAME) : WATCH_MS;
+    if (flag(values, 'watch')) return finished(await follow(context, options, intervalMs));
+    if (isGiven(values, 'interval')) throw new UsageError('--interval needs --watch.', NAME);
+    const document = await cluster(options);
+    return {
+      exitCode: exitCodeOf(document),
+      document,
+      text: (terminal) => clusterPage(document, renderOptionsFor(terminal, { exact: flag(values, 'exact') })),
+    };
+  },
+};
+
+/** As doctor: a warning is 1, a danger 7. */
+function exitCodeOf({ level }: ClusterReport): number {
+  if (level === null) return EXIT.noGpu;
+  if (level === 'danger') return EXIT.failures;
+  return level === 'warning' ? EXIT.negative : EXIT.success;
+}
+
+/** Round after round until a signal, or q; the exit code is that of the last one. */
+async function follow(context: Context, options: ClusterOptions, intervalMs: number): Promise<number> {
+  const { json, stdin, stdout, values } = context;
+  if (options.answers !== undefined) throw new UsageError('--watch asks hosts again; a pipe answers once.', NAME);
+  const abort = new AbortController();
+  let exitCode: number | null = null;
+  const interrupt = onInterrupt((code) => {
+    exitCode = code;
+    abort.abort();
+  });
+  let last: ClusterReport | null = null;
+  const page = () =>
+    last === null ? ['asking…'] : clusterPage(last, renderOptionsFor(stdout, { exact: flag(values, 'exact') }));
+  const draw = () => live?.draw(page());
+  const key = (typed: string) => typed === 'q' && abort.abort();
+  const live = !json && stdout.isTty ? openLive(stdout, stdin, { key, redraw: draw }) : null;
+  draw();
+  try {
+    while (!abort.signal.aborted) {
+      last = await cluster({ ...options, signal: abort.signal });
+      draw();
+      if (live === null) stdout.write(json ? `${jsonText(last)}\n` : `${page().join('\n')}\n\n`);
+      await stdout.flushed();
+      await sleep(intervalMs, undefined, { signal: abort.signal });
+    }
+  } catch (error) {
+    if (!abort.signal.aborted) throw error;
+  } finally {
+    live?.close();
+    interrupt.close();
+  }
+  return exitCode ?? (last === null ? EXIT.noGpu : exitCodeOf(last));
+}
