@@ -7,7 +7,7 @@ import { readFromHub } from '../core/hub-model.ts';
 import { EXACT, flag, isGiven, size, text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { MACHINE_OPTIONS, MACHINES_USAGE, machinesOf } from './cluster-shared.ts';
+import { MACHINE_OPTIONS, machinesOf } from './cluster-shared.ts';
 import { estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
 import { fitOptionsOf, PROGRAM_OPTIONS } from './fit.ts';
 
@@ -15,7 +15,7 @@ const NAME = 'cluster check';
 
 export const clusterCheckCommand: Command = {
   name: NAME,
-  usage: `--need <size> | --model <model> ${MACHINES_USAGE} [options]`,
+  usage: '--need <size> | --model <model> --hosts <host,host> [options]',
   description:
     'Asks the machines as cluster does, and fit for each of them: whether a rank fits there. The weakest decides, and each machine that is short has its cause and what to do. ' +
     'A machine that is missing, late, old, of another version or counted twice is never a yes.\n' +
@@ -40,7 +40,7 @@ export const clusterCheckCommand: Command = {
       means: 'before it is downloaded',
     },
     {
-      command: 'srun --label umaprobe snapshot --json | umaprobe cluster check --need 96GiB --expect 4 -',
+      command: 'srun --label umaprobe snapshot --json | umaprobe cluster check --need 96GiB -',
       means: 'in a job, before the program starts',
     },
   ],

@@ -45,9 +45,6 @@ export const MACHINE_OPTIONS: OptionTable = {
   },
 };
 
-/** What `-` and both lists take. */
-export const MACHINES_USAGE = '--hosts <host,host> | --hostfile <file> | -';
-
 export function machinesOf({ positionals, rest, stderr, stdin, values }: Context, command: string): ClusterOptions {
   const [word, ...more] = [...positionals, ...rest];
   const [hosts, hostfile] = [list(values, 'hosts', command), text(values, 'hostfile')];

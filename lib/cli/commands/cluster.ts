@@ -10,7 +10,7 @@ import { openLive } from '../core/live.ts';
 import { duration, durationRange, EXACT, flag, INTERVAL, isGiven } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { MACHINE_OPTIONS, MACHINES_USAGE, machinesOf } from './cluster-shared.ts';
+import { MACHINE_OPTIONS, machinesOf } from './cluster-shared.ts';
 
 const NAME = 'cluster';
 /** Each round starts an ssh for each host. */
@@ -19,7 +19,7 @@ const WATCH_MS = 5000;
 
 export const clusterCommand: Command = {
   name: NAME,
-  usage: `${MACHINES_USAGE} [options]`,
+  usage: '--hosts <host,host> | --hostfile <file> | - [options]',
   description:
     'Asks 1 to 16 machines at the same time, by your own ssh with its configuration, keys and known hosts, and shows the weakest first: what can be loaded, the judgement with its cause and remedy, who holds what. ' +
     'umaprobe has to be there, of the same version; nothing is started or changed.\n' +

@@ -16,6 +16,8 @@ symlinkSync('nowhere', join(root, 'link'));
 
 /** Options and arguments that name a file to read; `P` is the path. */
 const READ = {
+  'cluster --copy': ['cluster', '--hosts', 'a', '--copy', 'P'],
+  'cluster --hostfile': ['cluster', '--hostfile', 'P'],
   'explain --error': ['explain', '--error', 'P'],
   'guard --policy': ['guard', '--system', '--policy', 'P'],
   'serve --token-file': ['serve', '--token-file', 'P'],
@@ -77,7 +79,7 @@ async function expectRefused(args: readonly string[], problem: string): Promise<
 }
 
 it('every option with a path is tried', () => {
-  const tried = [...WRITTEN, ...ON_A_MACHINE, 'error', 'policy', 'token-file'];
+  const tried = [...WRITTEN, ...ON_A_MACHINE, 'error', 'policy', 'token-file', 'hostfile', 'copy'];
   expect(withPaths.filter(({ option }) => !tried.includes(option))).toEqual([]);
 });
 
