@@ -15,7 +15,7 @@ const NAME = 'cluster check';
 
 export const clusterCheckCommand: Command = {
   name: NAME,
-  usage: '--need <size> | --model <model> --hosts <host,host> [options]',
+  usage: '--need <size> --hosts <host,host> [options]',
   description:
     'Asks the machines as cluster does, and fit for each of them: whether a rank fits there. The weakest decides, and each machine that is short has its cause and what to do. ' +
     'A machine that is missing, late, old, of another version or counted twice is never a yes.\n' +
