@@ -10,11 +10,15 @@ import type { Theme } from './theme.ts';
 
 export interface Chart {
   draw(theme: Theme, log: boolean): void;
+  /** Other values on the same lines. */
+  update(spec: ChartSpec): void;
+  remove(): void;
 }
 
 const HEIGHT = 248;
 
-export function createChart(container: HTMLElement, spec: ChartSpec): Chart {
+export function createChart(container: HTMLElement, given: ChartSpec): Chart {
+  const spec = { ...given };
   const figure = document.createElement('figure');
   const caption = document.createElement('figcaption');
   caption.textContent = spec.title;
@@ -26,37 +30,57 @@ export function createChart(container: HTMLElement, spec: ChartSpec): Chart {
   figure.append(caption, canvas, legend.element);
   container.append(figure);
   let plot: uPlot | null = null;
-  let drawn: { theme: Theme; log: boolean } | null = null;
+  let drawn: { theme: Theme; log: boolean; axes: Axes } | null = null;
   const draw = (theme: Theme, log: boolean): void => {
-    drawn = { theme, log };
     plot?.destroy();
     const axes = axesOf(spec, log, canvas.clientWidth);
-    // A logarithmic axis has no 0: the point is left out.
-    const values = spec.lines.map((line) => line.values.map((y) => (axes.y.log && y !== null && y <= 0 ? null : y)));
-    plot = new uPlot(optionsOf(spec, theme, axes, canvas.clientWidth), [[...spec.xs], ...values], canvas);
+    drawn = { theme, log, axes };
+    plot = new uPlot(optionsOf(spec, theme, axes, canvas.clientWidth), dataOf(spec, axes), canvas);
     plot.ctx.canvas.setAttribute('role', 'img');
     plot.ctx.canvas.setAttribute('aria-label', summaryOf(spec));
     makeReadable(plot, spec, legend.show);
   };
-  spec.time?.onChange(() => {
+  const update = (next: ChartSpec): void => {
+    Object.assign(spec, next);
+    if (plot === null || drawn === null) return;
+    Object.assign(drawn.axes, axesOf(spec, drawn.log, canvas.clientWidth));
+    plot.setData(dataOf(spec, drawn.axes));
+    plot.ctx.canvas.setAttribute('aria-label', summaryOf(spec));
+    plot.over.setAttribute('aria-valuemax', String(spec.xs.length));
+  };
+  const forget = spec.time?.onChange(() => {
     if (plot === null || drawn === null || spec.time === undefined) return;
     const { from, to } = spec.time.span();
     plot.setScale('x', { min: from, max: to });
   });
-  new ResizeObserver(() => {
+  const resized = new ResizeObserver(() => {
     if (plot !== null && drawn !== null && canvas.clientWidth > 0 && canvas.clientWidth !== plot.width)
       draw(drawn.theme, drawn.log);
-  }).observe(canvas);
-  return { draw };
+  });
+  resized.observe(canvas);
+  const remove = (): void => {
+    forget?.();
+    resized.disconnect();
+    plot?.destroy();
+    figure.remove();
+  };
+  return { draw, update, remove };
+}
+
+/** A logarithmic axis has no 0: the point is left out. */
+function dataOf({ lines, xs }: ChartSpec, { y }: Axes): uPlot.AlignedData {
+  return [
+    [...xs],
+    ...lines.map((line) => line.values.map((value) => (y.log && value !== null && value <= 0 ? null : value))),
+  ];
 }
 
 /** The area over the lines is a slider along the x axis: its keys move the cursor, and it reads the values out. */
 function makeReadable(plot: uPlot, spec: ChartSpec, show: (index: number | null) => void): void {
   const { over } = plot;
-  const { length } = spec.xs;
   /** Places that are shown: all, or those of the chosen time. */
   const ends = (): [first: number, last: number] => {
-    if (spec.time === undefined) return [0, length - 1];
+    if (spec.time === undefined) return [0, spec.xs.length - 1];
     const { from, to } = spec.time.span();
     const first = spec.xs.findIndex((x) => x >= from);
     return [Math.max(0, first), spec.xs.findLastIndex((x) => x <= to)];
@@ -65,9 +89,9 @@ function makeReadable(plot: uPlot, spec: ChartSpec, show: (index: number | null)
   over.setAttribute('role', 'slider');
   over.setAttribute('aria-label', `${spec.title}, values by ${spec.xName}`);
   over.setAttribute('aria-valuemin', '1');
-  over.setAttribute('aria-valuemax', String(length));
+  over.setAttribute('aria-valuemax', String(spec.xs.length));
   const tell = (index: number | null): void => {
-    const place = index ?? length - 1;
+    const place = index ?? spec.xs.length - 1;
     over.setAttribute('aria-valuenow', String(place + 1));
     over.setAttribute('aria-valuetext', readingText(spec, place));
   };
@@ -145,9 +169,11 @@ function labelSize({ ctx }: uPlot, texts: readonly string[] | null, { font }: Th
   return Math.max(AXIS_WIDTH, Math.ceil(widest) + BESIDE_LABEL);
 }
 
-function optionsOf(spec: ChartSpec, theme: Theme, { x, y }: Axes, width: number): uPlot.Options {
+/** Reads `spec` and `axes` whenever the chart is drawn: an update changes them. */
+function optionsOf(spec: ChartSpec, theme: Theme, axes: Axes, width: number): uPlot.Options {
   const { colours } = theme;
-  const { events, time } = spec;
+  const { time } = spec;
+  const { x, y } = axes;
   const hidden = time === undefined ? hiddenBy(spec.lines, y) : [];
   const axis = { stroke: colours.soft, font: theme.font, ticks: { stroke: colours.line, size: 4 } };
   const labels = (_plot: uPlot, splits: number[]): string[] => splits.map(tickText);
@@ -169,7 +195,7 @@ function optionsOf(spec: ChartSpec, theme: Theme, { x, y }: Axes, width: number)
         range: () => (time === undefined ? ends : spanOf(time)),
         ...(x.log ? { distr: 3 as const, log: 10 as const } : {}),
       },
-      y: { range: () => [y.from, y.to], ...(y.log ? { distr: 3 as const, log: 10 as const } : {}) },
+      y: { range: () => [axes.y.from, axes.y.to], ...(y.log ? { distr: 3 as const, log: 10 as const } : {}) },
     },
     axes: [
       {
@@ -187,7 +213,7 @@ function optionsOf(spec: ChartSpec, theme: Theme, { x, y }: Axes, width: number)
       {
         ...axis,
         grid: { stroke: colours.line, width: 1 },
-        splits: () => y.ticks,
+        splits: () => axes.y.ticks,
         filter: (_plot, splits) => splits,
         values: labels,
         size: (plot, texts) => labelSize(plot, texts, theme),
@@ -195,13 +221,13 @@ function optionsOf(spec: ChartSpec, theme: Theme, { x, y }: Axes, width: number)
     ],
     series: [
       {},
-      ...spec.lines.map((line) => ({
+      ...spec.lines.map((line, index) => ({
         label: line.name,
         stroke: colours[line.colour],
         width: line.bare === true ? 1.5 : 2,
         dash: line.dash.map((length) => length * uPlot.pxRatio),
         spanGaps: time === undefined,
-        points: time === undefined ? { show: false } : isolatedPoints(line),
+        points: time === undefined ? { show: false } : isolatedPoints(() => spec.lines[index]),
       })),
     ],
     cursor: {
@@ -220,11 +246,12 @@ function optionsOf(spec: ChartSpec, theme: Theme, { x, y }: Axes, width: number)
     legend: { show: false },
     hooks: {
       drawAxes: [
-        (plot) => (time === undefined ? drawBands(plot, spec, theme, hidden) : drawShades(plot, events ?? NONE, theme)),
+        (plot) =>
+          time === undefined ? drawBands(plot, spec, theme, hidden) : drawShades(plot, spec.events ?? NONE, theme),
       ],
       draw: [
         (plot) =>
-          time === undefined ? drawMarks(plot, spec, theme, hidden) : drawMoments(plot, events ?? NONE, theme),
+          time === undefined ? drawMarks(plot, spec, theme, hidden) : drawMoments(plot, spec.events ?? NONE, theme),
       ],
       setSelect: [(plot) => zoomTo(plot, time)],
     },

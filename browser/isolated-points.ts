@@ -9,7 +9,7 @@ export function isolatedPlaces(values: readonly (number | null)[]): number[] {
 }
 
 /** Points for the values of a line that it does not show otherwise. */
-export function isolatedPoints({ bare, values }: Line): uPlot.Series.Points {
-  const places = bare === true ? [] : isolatedPlaces(values);
-  return places.length === 0 ? { show: false } : { show: true, size: 6, filter: () => places };
+export function isolatedPoints(line: () => Line | undefined): uPlot.Series.Points {
+  if (line()?.bare === true) return { show: false };
+  return { show: true, size: 6, filter: () => isolatedPlaces(line()?.values ?? []) };
 }

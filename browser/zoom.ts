@@ -14,13 +14,17 @@ export interface Zoom {
   show(span: Span): void;
   /** Shows the span around its middle, or around a time, that is this many times as long. */
   scale(factor: number, around?: number): void;
-  onChange(listener: () => void): void;
+  /** Returns what ends it. */
+  onChange(listener: () => void): () => void;
+  /** The whole has a later end. A span that ended with the whole, or was all of it, goes on to do so. */
+  extend(to: number): void;
 }
 
 /** @param least seconds of the shortest span: a few points of the series. */
-export function createZoom(whole: Span, least: number): Zoom {
-  let shown = whole;
-  const listeners: (() => void)[] = [];
+export function createZoom(given: Span, least: number): Zoom {
+  let whole = given;
+  let shown = given;
+  const listeners = new Set<() => void>();
   const show = ({ from, to }: Span): void => {
     const length = Math.min(whole.to - whole.from, Math.max(least, to - from));
     const middle = (from + to) / 2;
@@ -30,14 +34,24 @@ export function createZoom(whole: Span, least: number): Zoom {
     for (const listener of listeners) listener();
   };
   return {
-    whole,
+    get whole() {
+      return whole;
+    },
     span: () => shown,
     show,
     scale(factor, around = (shown.from + shown.to) / 2) {
       show({ from: around - (around - shown.from) * factor, to: around + (shown.to - around) * factor });
     },
     onChange(listener) {
-      listeners.push(listener);
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    extend(to) {
+      const isAll = shown.from === whole.from && shown.to === whole.to;
+      const follows = shown.to === whole.to;
+      whole = { from: whole.from, to };
+      if (isAll) show(whole);
+      else if (follows) show({ from: to - (shown.to - shown.from), to });
     },
   };
 }

@@ -3,7 +3,8 @@
 // another, loaded by the first snapshot; what every command needs besides is a third, the plain command's screen a fourth; each
 // other command is a separate chunk, loaded when it is used.
 //
-// browser/report/*.ts → dist/report/, the script and style that are embedded in a report's page.
+// browser/report/*.ts → dist/report/, the script and style that are embedded in a report's page; browser/serve/*.ts → dist/serve/,
+// the script of serve's page.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
@@ -64,24 +65,26 @@ export async function bundle() {
     },
   });
   await build.close();
-  await bundlePage();
+  await bundlePages();
   await bundleValidators();
 }
 
-/** Bundles uPlot into the page with its licence text, as the licence requires; umaprobe itself does not load uPlot. */
-async function bundlePage() {
-  const folder = join(root, 'dist', 'report');
+/** Bundles uPlot into the pages with its licence text, as the licence requires; umaprobe itself does not load uPlot. */
+async function bundlePages() {
   const uplot = join(root, 'node_modules', 'uplot');
   const licence = readFileSync(join(uplot, 'LICENSE'), 'utf8').trim();
-  mkdirSync(folder, { recursive: true });
-  const build = await rolldown({ input: join(root, 'browser', 'report', 'main.ts'), platform: 'browser' });
-  await build.write({
-    file: join(folder, 'page.js'),
-    format: 'iife',
-    minify: true,
-    postBanner: `/*! uPlot\n${licence}\n*/`,
-  });
-  await build.close();
+  for (const name of ['report', 'serve']) {
+    const build = await rolldown({ input: join(root, 'browser', name, 'main.ts'), platform: 'browser' });
+    mkdirSync(join(root, 'dist', name), { recursive: true });
+    await build.write({
+      file: join(root, 'dist', name, 'page.js'),
+      format: 'iife',
+      minify: true,
+      postBanner: `/*! uPlot\n${licence}\n*/`,
+    });
+    await build.close();
+  }
   const styles = [join(uplot, 'dist', 'uPlot.min.css'), join(root, 'browser', 'report', 'page.css')];
-  writeFileSync(join(folder, 'page.css'), styles.map((path) => readFileSync(path, 'utf8').trim()).join('\n'));
+  const style = styles.map((path) => readFileSync(path, 'utf8').trim()).join('\n');
+  writeFileSync(join(root, 'dist', 'report', 'page.css'), style);
 }

@@ -52,7 +52,8 @@ const rules = [
   {
     why: 'umaprobe opens no connection to another machine but in lib/hub/client.ts; marks go through a socket in a folder, node:net reads pipes, and lib/serve answers',
     files: /^(browser|lib|native)\/.*\.(ts|cc|h)$/,
-    except: /^lib\/(guard\/output|hub\/client|record\/marks|serve\/(listen|server))\.ts$/,
+    except:
+      /^(browser\/serve\/stream|lib\/(guard\/output|hub\/client|record\/marks|serve\/(listen|live|server|stream)))\.ts$/,
     pattern:
       /(from |import\(|require\()'(node:)?(dgram|dns|https?|http2|net|tls)\b|\bfetch\(|\b(WebSocket|EventSource|XMLHttpRequest|sendBeacon)\b|\b(AF_INET6?|getaddrinfo)\b/,
     ignoreComments: true,

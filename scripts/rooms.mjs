@@ -51,7 +51,7 @@ export const LIB_ROOMS = {
     'record',
     'guard',
   ],
-  serve: [...ALWAYS_ALLOWED, 'render', 'report', 'snapshot'],
+  serve: [...ALWAYS_ALLOWED, 'memory', 'render', 'report', 'snapshot', 'processes', 'record', 'cluster'],
   standalone: [...ALWAYS_ALLOWED],
   cli: [
     ...ALWAYS_ALLOWED,
@@ -93,7 +93,7 @@ export const DOORS = {
   sweep: ['index'],
   layout: ['index'],
   stress: ['index'],
-  processes: ['index', 'shared-memory'],
+  processes: ['index', 'follow', 'shared-memory'],
   explain: ['index'],
   compare: ['index'],
   estimate: ['index'],

@@ -9,6 +9,7 @@ import { type ChartSpec, type Line, type Moment, type Stretch, stroke } from '..
 import type { Theme } from '../theme.ts';
 import { createZoom, type Zoom } from '../zoom.ts';
 import { zoomButtons } from '../zoom-buttons.ts';
+import { type Course, pointsOf, secondsOf } from './points.ts';
 
 /** Points of the shortest span that the charts show. */
 const LEAST_POINTS = 5;
@@ -30,36 +31,7 @@ export function createTimeline(container: HTMLElement, session: RecordedSession)
   };
 }
 
-function secondsOf(at: string): number {
-  return Date.parse(at) / 1000;
-}
-
-/** The series, with every frame of the last seconds in place of its last bins, and a gap where nothing was recorded. */
-function pointsOf({ lastSeconds, series }: RecordedSession): SeriesPoint[] {
-  const from = lastSeconds[0]?.at ?? '9999';
-  const all = [...series.filter(({ at }) => at < from), ...lastSeconds];
-  return all.flatMap((point, index) => {
-    const before = all[index - 1];
-    if (before === undefined) return [point];
-    const end = Date.parse(before.at) + before.spanMs;
-    const gap = Date.parse(point.at) - end;
-    return gap > 2000 && gap > 2 * before.spanMs ? [emptyPoint(end, gap), point] : [point];
-  });
-}
-
-function emptyPoint(from: number, spanMs: number): SeriesPoint {
-  const nothing = { free: null, lowestFree: null, available: null, lowestAvailable: null };
-  return {
-    at: new Date(from).toISOString(),
-    spanMs,
-    ...nothing,
-    swapUsed: null,
-    somePercent: null,
-    fullPercent: null,
-  };
-}
-
-function specsOf(session: RecordedSession, points: readonly SeriesPoint[], zoom: Zoom): ChartSpec[] {
+export function specsOf(session: Course, points: readonly SeriesPoint[], zoom: Zoom): ChartSpec[] {
   const { floor, swapTotal } = session;
   const x = {
     xName: 'time of day, UTC',
@@ -128,7 +100,7 @@ const MOST_LINES = 6;
 
 /** The largest processes by what `of` says; null: there are none, or they hold nothing. */
 function processSpec(
-  { processSeries }: RecordedSession,
+  { processSeries }: Course,
   title: string,
   of: (course: RecordedProcessCourse) => readonly (number | null)[],
   zoom: Zoom,
@@ -161,7 +133,7 @@ function hasValues({ lines }: ChartSpec): boolean {
   return lines.some(({ bare, values }) => bare !== true && values.some((value) => value !== null));
 }
 
-function momentsOf(session: RecordedSession): Moment[] {
+function momentsOf(session: Course): Moment[] {
   const { end, lastAt, marks } = session;
   const { label, style } = endOf(session);
   const marked = marks.map(({ at, text }): Moment => ({ at: secondsOf(at), label: text, colour: 'soft' }));
@@ -169,7 +141,7 @@ function momentsOf(session: RecordedSession): Moment[] {
   return [...marked, { at: secondsOf(lastAt), label, colour: style === 'danger' ? 'warn' : 'ink' }];
 }
 
-function stretchesOf({ plateaus, transients }: RecordedSession): Stretch[] {
+function stretchesOf({ plateaus, transients }: Course): Stretch[] {
   return [
     ...plateaus.map(({ free, from, to }): Stretch => {
       return { from: secondsOf(from), to: secondsOf(to), height: free / GiB, colour: 'kind-1' };

@@ -7,8 +7,17 @@ import { packageRoot } from '../root.ts';
 
 /** Script and style of a report's page. */
 export function pageAssets(): Assets {
+  return assetsOf('report');
+}
+
+/** The same of the page of serve. */
+export function livePageAssets(): Assets {
+  return assetsOf('serve');
+}
+
+function assetsOf(folder: string): Assets {
   return {
-    script: read('dist/report/page.js').trim(),
+    script: read(`dist/${folder}/page.js`).trim(),
     style: read('dist/report/page.css').trim(),
     version: packageVersion(),
   };

@@ -10,6 +10,9 @@ import { isAddress, isLoopback } from './listen.ts';
 import { isAuthorized, type TokenDigest } from './token.ts';
 
 const ROUTES = {
+  '/': 'page',
+  '/events': 'events',
+  '/history': 'history',
   '/metrics': 'metrics',
   '/-/healthy': 'healthy',
   '/-/ready': 'ready',
@@ -20,7 +23,7 @@ export type Route = (typeof ROUTES)[keyof typeof ROUTES];
 /** They say nothing of the machine, and their callers have no token. */
 const PUBLIC: readonly Route[] = ['healthy', 'ready'];
 /** Read by the page's own script. */
-const OWN: readonly Route[] = [];
+const OWN: readonly Route[] = ['events', 'history'];
 
 /** Of a request what the decision needs; undefined: it has no such header. */
 export interface GateRequest {

@@ -3,13 +3,19 @@
 import { checkBoolean, checkKeys, checkMilliseconds, checkSignal, invalidType, type Keys } from '../base/arguments.ts';
 import { LIMITS } from '../base/limits.ts';
 import { checkPath } from '../base/program-arguments.ts';
+import { checkHosts } from '../cluster/hosts.ts';
 import type { ServeOptions } from '../types/index.ts';
 import { checkReach, DEFAULT_LISTEN, type ListenAddress, parseListen } from './listen.ts';
 import { readToken, type TokenDigest } from './token.ts';
 
+const INTERVAL_MS = 1000;
+/** Each reading of another machine starts a process there. */
+const HOSTS_INTERVAL_MS = 5000;
+
 const KEYS: Keys<ServeOptions> = {
   listen: true,
   tokenFile: true,
+  hosts: true,
   intervalMs: true,
   deadlineMs: true,
   folder: true,
@@ -21,6 +27,8 @@ export interface ServeSettings {
   listen: ListenAddress;
   /** null: none is asked for. */
   token: TokenDigest | null;
+  /** null: this machine alone. */
+  hosts: readonly string[] | null;
   intervalMs: number;
   deadlineMs: number;
   folder: string | undefined;
@@ -39,7 +47,12 @@ export function checkServeOptions(options: ServeOptions): ServeSettings {
   return {
     listen,
     token: tokenFile === undefined ? null : readToken(tokenFile),
-    intervalMs: checkMilliseconds('intervalMs', options.intervalMs ?? 1000, LIMITS.serveIntervalMs),
+    hosts: options.hosts === undefined ? null : checkHosts(options.hosts),
+    intervalMs: checkMilliseconds(
+      'intervalMs',
+      options.intervalMs ?? (options.hosts === undefined ? INTERVAL_MS : HOSTS_INTERVAL_MS),
+      LIMITS.serveIntervalMs,
+    ),
     deadlineMs: checkMilliseconds('deadlineMs', options.deadlineMs ?? 2000),
     folder: checkPath('folder', options.folder),
     argv: checkBoolean('argv', options.argv),

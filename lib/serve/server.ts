@@ -4,13 +4,19 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { hostname } from 'node:os';
 import { UmaError } from '../base/errors.ts';
 import { clean } from '../base/format.ts';
+import { type Assets, policyOf } from '../render/html/page.ts';
 import { toMetrics } from '../report/index.ts';
+import { livePageAssets } from '../report/package-files.ts';
 import type { Serving } from '../types/index.ts';
 import { CONTENT_TYPES, chosenFormat } from './accept.ts';
 import { decide, type Refusal, type Route, rulesFor } from './gate.ts';
+import { SharedHistory } from './history.ts';
 import type { ListenAddress } from './listen.ts';
+import { Live } from './live.ts';
+import { machinesBySsh, ownMachine } from './machines.ts';
 import type { ServeSettings } from './options.ts';
 import { SharedReading } from './reading.ts';
+import { RETRY_SECONDS } from './stream.ts';
 
 /** Of all clients together. */
 const MOST_CONNECTIONS = 128;
@@ -28,6 +34,9 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
+/** Longer than a machine takes to answer over ssh, which has 15 s. */
+const LEAST_STALE_MS = 20_000;
+
 const PLAIN = 'text/plain; charset=utf-8';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
@@ -35,7 +44,30 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<v
 export async function startServer(settings: ServeSettings): Promise<Serving> {
   const { listen, signal, token } = settings;
   const reading = new SharedReading(settings.deadlineMs);
+  const history = new SharedHistory(settings.folder);
+  const ends = new AbortController();
+  const assets = livePageAssets();
+  const live = liveOf(settings, reading, assets, ends.signal);
+  const policy = `${policyOf(assets, true)}; frame-ancestors 'none'`;
   const handlers: Readonly<Record<Route, Handler>> = {
+    page: async (_, response) => {
+      const text = await live.page();
+      response.setHeader('content-security-policy', policy);
+      send(response, 200, 'text/html; charset=utf-8', text);
+    },
+    events: ({ method }, response) => {
+      if (method === 'HEAD') return send(response, 200, 'text/event-stream; charset=utf-8', '');
+      if (live.join(response)) return;
+      response.setHeader('retry-after', RETRY_SECONDS);
+      send(response, 503, PLAIN, 'Too many pages are open.\n');
+    },
+    history: async (_, response) =>
+      send(
+        response,
+        200,
+        'application/json; charset=utf-8',
+        settings.hosts === null ? await history.read() : '{"sessions":[],"why":null}',
+      ),
     metrics: async ({ headers }, response) => {
       const format = chosenFormat(headers.accept);
       const text = await toMetrics(await reading.take(), { format });
@@ -85,6 +117,7 @@ export async function startServer(settings: ServeSettings): Promise<Serving> {
   void reading.take().catch(() => undefined);
   let closed: Promise<void> | null = null;
   const close = (): Promise<void> => {
+    ends.abort();
     closed ??= new Promise((resolve) => {
       server.close(() => resolve());
       server.closeAllConnections();
@@ -93,6 +126,18 @@ export async function startServer(settings: ServeSettings): Promise<Serving> {
   };
   signal?.addEventListener('abort', () => void close(), { once: true });
   return { url: urlOf(server), close };
+}
+
+function liveOf(settings: ServeSettings, reading: SharedReading, assets: Assets, signal: AbortSignal): Live {
+  const { argv, deadlineMs, hosts, intervalMs } = settings;
+  const machines = hosts === null ? ownMachine(reading, hostname()) : machinesBySsh(hosts, signal);
+  const config = {
+    schema: 'umaprobe/live/1',
+    intervalMs,
+    staleMs: Math.max(LEAST_STALE_MS, 3 * intervalMs),
+    hosts: machines.hosts,
+  } as const;
+  return new Live({ config, machines, assets, own: hosts === null, argv, deadlineMs, signal });
 }
 
 function send(response: ServerResponse, status: number, type: string, body: string | Buffer): void {

@@ -1,4 +1,6 @@
-/** The server of one machine's numbers, by `serve()`. */
+/** The server of the memory of machines, by `serve()`, and what its page gets. */
+
+import type { RecordedProcesses, RecordedSession, SeriesPoint } from './record.ts';
 
 /** Options of `serve()`. */
 export interface ServeOptions {
@@ -12,7 +14,15 @@ export interface ServeOptions {
    * printable characters, in a file that other users may not read. Default: none is asked for.
    */
   tokenFile?: string;
-  /** Between two readings while a page is open, in milliseconds, 1000 to 3,600,000; default 1000. Else a reading is taken when it is asked for. */
+  /**
+   * Machines of the page, as for `cluster()`: asked by the user's own ssh. Default: this machine alone, whose processes and
+   * recordings the page then has as well. /metrics is always of this machine.
+   */
+  hosts?: readonly string[];
+  /**
+   * Between two readings while a page is open, in milliseconds, 1000 to 3,600,000; default 1000, with `hosts` 5000. Else a
+   * reading is taken when it is asked for.
+   */
   intervalMs?: number;
   /** As for `snapshot()`. */
   deadlineMs?: number;
@@ -30,4 +40,41 @@ export interface Serving {
   url: string;
   /** Ends every connection and frees the port. The second call waits for the first. */
   close(): Promise<void>;
+}
+
+/** What the script of the page of `serve` is told once. */
+export interface LivePage {
+  schema: 'umaprobe/live/1';
+  /** Between two readings, in milliseconds. */
+  intervalMs: number;
+  /** From this age on a reading is unknown, in milliseconds. */
+  staleMs: number;
+  /** As the user named them, in that order. */
+  hosts: readonly string[];
+}
+
+/** What the page of `serve` gets of one machine with each reading. */
+export interface LiveReading {
+  /** Of the machine, in the order in which the page has them. */
+  index: number;
+  /** Age of the reading when it was sent, in milliseconds. */
+  ageMs: number;
+  /** "WARNING"; "UNKNOWN" where there is no reading. */
+  label: string;
+  /** Markup of the parts that have changed, by name. */
+  pieces: Readonly<Record<string, string>>;
+  /** Memory that the host needs, in bytes, by the rule of `stress`. */
+  floor: number | null;
+  swapTotal: number | null;
+  point: SeriesPoint | null;
+  /** The largest processes; null: not read. */
+  processes: RecordedProcesses | null;
+}
+
+/** What the page of `serve` shows of the day before it was opened. */
+export interface LiveHistory {
+  /** Oldest first. */
+  sessions: RecordedSession[];
+  /** Why there is none, as a clause; null: there may be some. */
+  why: string | null;
 }

@@ -10,7 +10,7 @@ import { UsageError } from '../core/usage.ts';
 
 const DEADLINE_MS = 15_000;
 
-export const MACHINE_OPTIONS: OptionTable = {
+export const MACHINE_OPTIONS = {
   hosts: {
     type: 'string',
     list: true,
@@ -43,7 +43,7 @@ export const MACHINE_OPTIONS: OptionTable = {
     summary:
       'Run this standalone file of umaprobe on each host, which needs no Node there; it is copied to ~/.cache/umaprobe once',
   },
-};
+} as const satisfies OptionTable;
 
 export function machinesOf({ positionals, rest, stderr, stdin, values }: Context, command: string): ClusterOptions {
   const [word, ...more] = [...positionals, ...rest];

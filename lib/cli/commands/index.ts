@@ -167,7 +167,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'serve',
-    summary: 'The same over HTTP: /metrics for Prometheus',
+    summary: 'A live page, and /metrics for Prometheus, over HTTP',
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   {

@@ -1,11 +1,14 @@
+import { LIMITS } from '../../base/limits.ts';
 import { serve } from '../../serve/index.ts';
 import { checkReach, DEFAULT_LISTEN, parseListen } from '../../serve/listen.ts';
 import { type Command, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
-import { text } from '../core/options.ts';
+import { duration, durationRange, flag, isGiven, list, text } from '../core/options.ts';
 import { DEADLINE, deadline } from '../core/reading-options.ts';
 import { UsageError } from '../core/usage.ts';
+import { MACHINE_OPTIONS } from './cluster-shared.ts';
+import { FOLDER } from './record.ts';
 
 const NAME = 'serve';
 
@@ -13,8 +16,8 @@ export const serveCommand: Command = {
   name: NAME,
   usage: '[options]',
   description:
-    'Serves this machine over HTTP until Ctrl-C or SIGTERM: /metrics for Prometheus, read when it is asked for, /-/healthy and /-/ready. ' +
-    'Nothing can be changed through it.\n' +
+    'Serves this machine over HTTP until Ctrl-C or SIGTERM: a live page, /metrics for Prometheus, /-/healthy and /-/ready. ' +
+    'The page also shows several machines (--hosts). Nothing can be changed through it, and nothing is read while nobody asks.\n' +
     'It listens on this machine alone; an address that others reach needs a token. For a browser elsewhere: ssh -L 16121:127.0.0.1:16121 <machine>.',
   options: {
     listen: {
@@ -27,6 +30,14 @@ export const serveCommand: Command = {
       placeholder: '<file>',
       summary: 'File with the token that clients send, as Bearer or as a password; readable for this user only',
     },
+    hosts: MACHINE_OPTIONS.hosts,
+    interval: {
+      type: 'string',
+      placeholder: '<time>',
+      summary: `Between two readings while a page is open: ${durationRange(LIMITS.serveIntervalMs)} (default 1s, with --hosts 5s)`,
+    },
+    folder: FOLDER,
+    argv: { type: 'boolean', summary: 'Show command lines of processes, which may have secrets' },
     deadline: DEADLINE,
   },
   examples: [
@@ -35,6 +46,7 @@ export const serveCommand: Command = {
       command: 'umaprobe serve --listen 0.0.0.0:16121 --token-file ~/.umaprobe-token',
       means: 'for a Prometheus elsewhere',
     },
+    { command: 'umaprobe serve --hosts spark-1,spark-2', means: 'a page of two machines' },
   ],
   readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false },
@@ -42,6 +54,8 @@ export const serveCommand: Command = {
     if (json) throw new UsageError('serve answers over HTTP; --json does not apply.', NAME);
     const listen = text(values, 'listen') ?? DEFAULT_LISTEN;
     const tokenFile = text(values, 'token-file');
+    const hosts = list(values, 'hosts', NAME);
+    const folder = text(values, 'folder');
     checkReach('--listen', parseListen('--listen', listen), tokenFile);
     let exitCode: number = EXIT.success;
     const interrupt = onInterrupt((code) => {
@@ -51,6 +65,12 @@ export const serveCommand: Command = {
       const server = await serve({
         listen,
         ...(tokenFile === undefined ? {} : { tokenFile }),
+        ...(hosts === undefined ? {} : { hosts }),
+        ...(folder === undefined ? {} : { folder }),
+        ...(isGiven(values, 'interval')
+          ? { intervalMs: duration(values, 'interval', LIMITS.serveIntervalMs, 0, NAME) }
+          : {}),
+        argv: flag(values, 'argv'),
         deadlineMs: deadline(values, NAME),
       });
       stdout.write(`${server.url} is served; Ctrl-C ends it.\n`);

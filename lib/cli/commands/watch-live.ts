@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clean, formatDuration } from '../../base/format.ts';
+import { followProcesses } from '../../processes/follow.ts';
 import { dot, type RenderOptions } from '../../render/options.ts';
 import { watchPage } from '../../render/text/watch.ts';
 import { addReading, type History, type Mark, SPANS } from '../../render/text/watch-history.ts';
@@ -12,7 +13,6 @@ import type { Context } from '../core/command.ts';
 import { type Live, openLive } from '../core/live.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { EndDialog } from './watch-end.ts';
-import { followProcesses } from './watch-processes.ts';
 
 /** Where readings go. */
 export interface Output {

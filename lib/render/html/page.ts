@@ -26,6 +26,29 @@ export interface PageContent {
   notices?: readonly Content[];
   /** In the order of the page. */
   sections: readonly (Markup | null)[];
+  /** A page that asks its own server for what is new. */
+  live?: boolean;
+}
+
+/**
+ * Only this script and this style may run, by their digests, and nothing is loaded.
+ *
+ * @param live whether the page asks its own server.
+ */
+export function policyOf({ script, style }: Pick<Assets, 'script' | 'style'>, live: boolean): string {
+  return [
+    "default-src 'none'",
+    `script-src '${sha256(script)}'`,
+    `style-src '${sha256(styleOf(style))}'`,
+    ...(live ? ["connect-src 'self'"] : []),
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+}
+
+/** The whole style of a page. */
+function styleOf(style: string): string {
+  return `${kindRules()}\n${style}`;
 }
 
 /**
@@ -34,30 +57,24 @@ export interface PageContent {
  */
 export function page(
   report: { schema: string },
-  { title, heading, simulated, facts, notices = [], sections }: PageContent,
+  { title, heading, simulated, facts, notices = [], sections, live = false }: PageContent,
   assets: Assets,
   data: Readonly<Record<string, object>> = {},
 ): string {
   const windowTitle = `${heading}: ${title.toLowerCase()}${simulated === null ? '' : ' (simulated)'}`;
-  const style = `${kindRules()}\n${assets.style}`;
-  // Only this script and this style may run, by their digests.
-  const policy = [
-    "default-src 'none'",
-    `script-src '${sha256(assets.script)}'`,
-    `style-src '${sha256(style)}'`,
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join('; ');
+  const promise = live
+    ? 'This page asks only the server that it came from.'
+    : 'This page loads nothing and sends nothing.';
   const document = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta http-equiv="Content-Security-Policy" content="${policyOf(assets, live)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="umaprobe ${assets.version}">
 <title>${windowTitle}</title>
-<style>${new Markup(style)}</style>
+<style>${new Markup(styleOf(assets.style))}</style>
 </head>
 <body>
 ${simulated === null ? null : html`<div class="band" role="region" aria-label="Simulated machine">SIMULATED · machine ${simulated}: none of these numbers comes from hardware</div>`}
@@ -70,7 +87,7 @@ ${notices.map((notice) => html`<p class="notice">${notice}</p>`)}
 <main>
 ${sections.filter((section) => section !== null)}
 </main>
-<footer>Made by umaprobe ${assets.version}. This page loads nothing and sends nothing. Charts: uPlot, © 2022 Leon Sorokin, MIT licence (see this page's script).</footer>
+<footer>Made by umaprobe ${assets.version}. ${promise} Charts: uPlot, © 2022 Leon Sorokin, MIT licence (see this page's script).</footer>
 ${script(' type="application/json" id="report"', jsonInScript(report))}
 ${Object.entries(data).map(([id, value]) => script(` type="application/json" id="${id}"`, jsonInScript(value)))}
 ${script('', new Markup(assets.script))}

@@ -6,20 +6,13 @@ import { kindStyle } from '../kinds.ts';
 import { moved } from '../numbers.ts';
 import { type Content, html, type Markup } from './markup.ts';
 
+export { scrollTable } from './scroll-table.ts';
+
 /** Every browser has the Unicode minus. */
 export const UNICODE = true;
 
 export function section(title: string, ...content: readonly Content[]): Markup {
   return html`<section><h2>${title}</h2>${content}</section>\n`;
-}
-
-/**
- * A table in an area that scrolls sideways on a narrow screen: the keyboard reaches it, the first column stays, and a
- * shadow at the edge says that there is more. The caption says what the numbers are;
- * `name` is what a screen reader calls the area.
- */
-export function scrollTable(name: string, caption: string, head: Content, body: Content): Markup {
-  return html`<div class="scroll" role="region" tabindex="0" aria-label="${name}"><table><caption><span>${caption}</span></caption><thead>${head}</thead><tbody>${body}</tbody></table></div>`;
 }
 
 /** The head of a table of steps or trials, whose last column is a sentence. */

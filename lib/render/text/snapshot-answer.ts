@@ -14,8 +14,8 @@ interface Row {
   text: string;
 }
 
-const FREE = 'Free this instant';
-const CAN_BE = 'Can become free';
+export const FREE = 'Free this instant';
+export const CAN_BE = 'Can become free';
 
 /** @param brief without the tools, one line each. */
 export function numberLines(snapshot: Snapshot, options: RenderOptions, { brief = false } = {}): string[] {

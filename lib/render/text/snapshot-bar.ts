@@ -73,30 +73,41 @@ export function barLines(snapshot: Snapshot, options: RenderOptions): string[] {
   return [titleLine(snapshot, options), poolBar(snapshot.ledger, options, partsOf(snapshot))];
 }
 
-/** The legend of the bar. Parts of 0 are left out. */
+/** The parts of the bar with their bytes, which add up to the total. Parts of 0 are left out. */
+export function poolParts(snapshot: Snapshot): (Part & { name: string; bytes: number })[] {
+  return partsOf(snapshot)
+    .map((part) => ({ ...part, name: part.rows[0]?.name ?? '', bytes: bytesOf(labelsOf(part), snapshot.ledger) }))
+    .filter(({ bytes }) => bytes !== 0);
+}
+
+/** The legend of the bar. */
 export function legendLines(snapshot: Snapshot, options: RenderOptions): string[] {
-  const rows = partsOf(snapshot)
-    .map((part) => ({ ...part, bytes: bytesOf(labelsOf(part), snapshot.ledger) }))
-    .filter(({ bytes }) => bytes !== 0)
-    .map((part) => [mark(part, options), part.rows[0]?.name ?? '', amount(part.bytes, options), part.note]);
+  const rows = poolParts(snapshot).map((part) => [
+    mark(part, options),
+    part.name,
+    amount(part.bytes, options),
+    part.note,
+  ]);
   const left = { align: 'left' } as const;
   return table([left, left, { align: 'right' }, { ...left, flexible: true, optional: true }], rows, options.cut);
 }
 
 /** The same in as few lines as it takes, without notes. */
 export function legendLine(snapshot: Snapshot, options: RenderOptions): string[] {
-  const parts = partsOf(snapshot)
-    .map((part) => ({ ...part, bytes: bytesOf(labelsOf(part), snapshot.ledger) }))
-    .filter(({ bytes }) => bytes !== 0)
-    .map((part) => `${mark(part, options)} ${part.rows[0]?.name ?? ''} ${amount(part.bytes, options)}`);
+  const parts = poolParts(snapshot).map((part) => `${mark(part, options)} ${part.name} ${amount(part.bytes, options)}`);
   return flow(parts, options, { dots: false });
 }
 
 function titleLine(snapshot: Snapshot, options: RenderOptions): string {
-  const { ledger } = snapshot;
-  const total = options.exact ? `${formatCount(ledger.total)} B` : formatBoth(ledger.total);
-  const device = unifiedDevice(snapshot);
-  const title =
-    device === undefined ? `The host has ${total}` : `CPU and GPU share ${total}, ${clean(device.name ?? 'unnamed')}`;
+  const { total } = snapshot.ledger;
+  const title = poolTitle(snapshot, options.exact ? `${formatCount(total)} B` : formatBoth(total));
   return options.paint('heading', truncate(title, options.cut));
+}
+
+/** @param total MemTotal as a text. */
+export function poolTitle(snapshot: Snapshot, total: string): string {
+  const device = unifiedDevice(snapshot);
+  return device === undefined
+    ? `The host has ${total}`
+    : `CPU and GPU share ${total}, ${clean(device.name ?? 'unnamed')}`;
 }

@@ -2,7 +2,7 @@
 import { formatCount, formatPercent, MiB, share } from '../../base/format.ts';
 import { blockUse } from '../../memory/contiguity.ts';
 import { judgePressure, NOTICEABLE_PERCENT } from '../../memory/pressure.ts';
-import type { Psi, Snapshot } from '../../types/index.ts';
+import type { FreeBlocks, HostMemory, Psi, Snapshot } from '../../types/index.ts';
 import { amount, dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { joinThatFits, padEnd, truncate, widthOf } from '../text-layout.ts';
@@ -40,7 +40,7 @@ const LARGEST_LABEL = 'largest: ';
 function blocks(snapshot: Snapshot, options: RenderOptions): string[] {
   const { contiguity, from } = snapshot;
   if (contiguity === null) return [row('Blocks', `unknown (${shortReason(from.contiguity)})`, options)];
-  const { cma, free, large } = blockUse(snapshot.host, contiguity);
+  const { cma } = blockUse(snapshot.host, contiguity);
   const finding = snapshot.judgement.findings.find(({ id }) => id === 'fragmentation');
   const style: Style = finding === undefined ? 'ok' : finding.severity;
   const size = (bytes: number): string => (bytes >= MiB ? `${bytes / MiB} MiB` : `${bytes / 1024} KiB`);
@@ -48,7 +48,7 @@ function blocks(snapshot: Snapshot, options: RenderOptions): string[] {
     .filter(({ freeBlocks }) => freeBlocks > 0)
     .sort((a, b) => b.order - a.order)
     .map(({ blockBytes, freeBlocks }) => `${formatCount(freeBlocks)} × ${size(blockBytes)}`);
-  const summary = `${amount(large, options)} of ${amount(free, options)} free (${share(large, free)} %) in blocks of 2 MiB or more`;
+  const summary = blocksText(snapshot.host, contiguity, (bytes) => amount(bytes, options));
   const line = joinThatFits(largest.slice(0, SHOWN_SIZES), ', ', options.cut - LABEL_WIDTH - LARGEST_LABEL.length);
   return [
     `${padEnd('Blocks', LABEL_WIDTH)}${options.paint(style, truncate(summary, options.cut - LABEL_WIDTH))}`,
@@ -63,11 +63,25 @@ function blocks(snapshot: Snapshot, options: RenderOptions): string[] {
   ];
 }
 
+/** How much of what is free lies in blocks that cudaMalloc takes. */
+export function blocksText(
+  host: HostMemory,
+  contiguity: readonly FreeBlocks[],
+  format: (bytes: number) => string,
+): string {
+  const { free, large } = blockUse(host, contiguity);
+  return `${format(large)} of ${format(free)} free (${share(large, free)} %) in blocks of 2 MiB or more`;
+}
+
 function swap({ host }: Snapshot, options: RenderOptions): string[] {
-  const { swapTotal, swapFree } = host;
-  if (swapTotal === null || swapFree === null || swapTotal === 0) return [];
-  const text = `${amount(swapTotal - swapFree, options)} of ${amount(swapTotal, options)} used; GPU memory cannot be swapped`;
-  return [row('Swap', text, options)];
+  const text = swapText(host, (bytes) => amount(bytes, options));
+  return text === null ? [] : [row('Swap', text, options)];
+}
+
+/** null: there is none, or it is not known. */
+export function swapText({ swapFree, swapTotal }: HostMemory, format: (bytes: number) => string): string | null {
+  if (swapTotal === null || swapFree === null || swapTotal === 0) return null;
+  return `${format(swapTotal - swapFree)} of ${format(swapTotal)} used; GPU memory cannot be swapped`;
 }
 
 function row(label: string, text: string, options: RenderOptions): string {

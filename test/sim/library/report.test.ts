@@ -2,10 +2,9 @@
  * The HTML reports in an installed Chromium: charts are drawn, the console is quiet, narrow and dark screens work,
  * and every value can be read without seeing the picture.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { compare } from '../../../lib/compare/index.ts';
 import { estimate } from '../../../lib/estimate/index.ts';
@@ -20,7 +19,7 @@ import { stressHtml } from '../../../lib/render/html/stress.ts';
 import { sweepHtml } from '../../../lib/render/html/sweep.ts';
 import { pageAssets } from '../../../lib/report/package-files.ts';
 import type { RecordedSession, StressStep } from '../../../lib/types/index.ts';
-import { findTool } from '../../../scripts/run.mjs';
+import { type Chromium, isWide, NO_CHROMIUM, startChromium, violations } from '../../support/chromium.ts';
 import { runUmaprobe } from '../../support/cli.ts';
 import { launchOf } from '../../support/launches.ts';
 import { sftProfile } from '../../support/profiles.ts';
@@ -29,10 +28,8 @@ import { snapshotOf } from '../../support/snapshots.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { GB, GiB } from '../../support/units.ts';
 
-const executable = findTool('chromium') ?? findTool('chromium-browser') ?? findTool('google-chrome');
-let browser: Browser | null = null;
+let chromium: Chromium | null = null;
 const folder = temporaryFolder('pages');
-let short: string | null = null;
 
 const hostile = '</script><script>document.title = "taken"</script><img src=x onerror="document.title=1">';
 
@@ -85,20 +82,9 @@ beforeAll(async () => {
   write('unverified.html', stressHtml(stressOf({ verified: null, steps: slowSteps() }), assets));
   write('short.html', recordHtml(recordOf({ sessions: [shortSession()] }), assets));
   write('two-sessions.html', recordHtml(recordOf({ sessions: [sessionOf(), noSwap] }), assets));
-  if (executable === null) return;
-  // Chromium's socket there has a path of at most 107 bytes: the tests' own folder is too deep.
-  short = mkdtempSync('/tmp/umaprobe-');
-  browser = await chromium.launch({
-    executablePath: executable,
-    // There is no sandbox for root; all pages are our own.
-    args: ['--no-sandbox', '--disable-gpu'],
-    env: { ...process.env, TMPDIR: short } as Record<string, string>,
-  });
+  chromium = await startChromium();
 });
-afterAll(async () => {
-  await browser?.close();
-  if (short !== null) rmSync(short, { recursive: true });
-});
+afterAll(() => chromium?.close());
 
 /** Notes each text that is drawn into a canvas, and whether the edge of the canvas cuts it off. */
 const NOTE_TEXTS = `
@@ -124,9 +110,9 @@ async function open(
   name: string,
   options: { width?: number; dark?: boolean } = {},
 ): Promise<Opened> {
-  if (browser === null) return context.skip('no chromium is installed (Debian: apt-get install chromium)');
+  if (chromium === null) return context.skip(NO_CHROMIUM);
   const { width = 1100, dark = false } = options;
-  const page = await browser.newPage({
+  const page = await chromium.browser.newPage({
     viewport: { width, height: 800 },
     colorScheme: dark ? 'dark' : 'light',
   });
@@ -167,19 +153,6 @@ function painted(page: Page, colour: string, place = 0): Promise<number> {
   })()`);
 }
 
-const wide = (page: Page): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth > innerWidth');
-
-/** axe-core knows the rules of WCAG; it sees the page as a screen reader would. */
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** What axe-core objects to, as "rule: element". */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(`document.querySelectorAll('details').forEach((details) => { details.open = true; })`);
-  await page.evaluate(axe);
-  return page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`);
-}
-
 describe('every page', () => {
   it.for([
     ['profile.html', 1, 1280, true],
@@ -208,7 +181,7 @@ describe('every page', () => {
       const drawn = await colours(page);
       expect(drawn).toHaveLength(charts);
       for (const count of drawn) expect(count).toBeGreaterThan(2);
-      expect(await wide(page)).toBe(false);
+      expect(await isWide(page)).toBe(false);
       expect(noise).toEqual([]);
       expect(await violations(page)).toEqual([]);
       await page.close();
@@ -364,7 +337,7 @@ describe('a page', () => {
     expect(await page.title()).not.toBe('taken');
     expect(await page.locator('h1').textContent()).toBe(hostile);
     expect(await page.locator('script').count()).toBe(2);
-    expect(await wide(page)).toBe(false);
+    expect(await isWide(page)).toBe(false);
     expect(noise).toEqual([]);
     await page.close();
   });
@@ -394,7 +367,7 @@ describe('a page', () => {
     const { page, noise } = await open(context, 'real.html', { width: 375 });
     for (const count of await colours(page)) expect(count).toBeGreaterThan(2);
     expect(await page.locator('.band').textContent()).toContain('SIMULATED');
-    expect(await wide(page)).toBe(false);
+    expect(await isWide(page)).toBe(false);
     expect(noise).toEqual([]);
     await page.close();
   });

@@ -246,6 +246,7 @@ const REFUSED: readonly (readonly [string, unknown[], string])[] = [
   ['serve', [{ port: 5 }], 'serve() has no option "port".'],
   ['serve', [{ listen: 16121 }], 'listen is 16121; expected a text with an address and a port'],
   ['serve', [{ listen: '0.0.0.0:1' }], 'listen "0.0.0.0" is reached from other machines: it needs a token (tokenFile)'],
+  ['serve', [{ hosts: [] }], 'length of hosts is 0; expected 1 to 16'],
   ['serve', [{ intervalMs: 5 }], 'intervalMs is 5; expected 1000 to 3600000 milliseconds'],
   ['stress', [null], 'stress() takes an object with kind, single, '],
   ['stress', [{ __proto__: null, constructor: 1 }], 'stress() has no option "constructor".'],

@@ -1,7 +1,7 @@
 /** Readings of all processes beside those of the memory, as often as they cost next to nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processes } from '../../processes/index.ts';
-import type { ProcessesReport } from '../../types/index.ts';
+import type { ProcessesReport } from '../types/index.ts';
+import { processes } from './index.ts';
 
 /** A reading takes at most this share of a processor: the pause after it is as many times its own time. */
 const SHARE = 0.005;

@@ -1,0 +1,48 @@
+/** The readings of a session in the order of time, with its gaps. */
+import type { RecordedSession, SeriesPoint } from '../../lib/types/index.ts';
+
+export function secondsOf(at: string): number {
+  return Date.parse(at) / 1000;
+}
+
+/** What the charts need of a session. */
+export type Course = Pick<
+  RecordedSession,
+  | 'end'
+  | 'endReason'
+  | 'floor'
+  | 'gpus'
+  | 'lastAt'
+  | 'lastSeconds'
+  | 'marks'
+  | 'plateaus'
+  | 'processSeries'
+  | 'series'
+  | 'swapTotal'
+  | 'transients'
+>;
+
+/** The series, with every frame of the last seconds in place of its last bins, and a gap where nothing was recorded. */
+export function pointsOf({ lastSeconds, series }: Pick<Course, 'lastSeconds' | 'series'>): SeriesPoint[] {
+  const from = lastSeconds[0]?.at ?? '9999';
+  const all = [...series.filter(({ at }) => at < from), ...lastSeconds];
+  return all.flatMap((point, index) => {
+    const before = all[index - 1];
+    if (before === undefined) return [point];
+    const end = Date.parse(before.at) + before.spanMs;
+    const gap = Date.parse(point.at) - end;
+    return gap > 2000 && gap > 2 * before.spanMs ? [emptyPoint(end, gap), point] : [point];
+  });
+}
+
+function emptyPoint(from: number, spanMs: number): SeriesPoint {
+  const nothing = { free: null, lowestFree: null, available: null, lowestAvailable: null };
+  return {
+    at: new Date(from).toISOString(),
+    spanMs,
+    ...nothing,
+    swapUsed: null,
+    somePercent: null,
+    fullPercent: null,
+  };
+}

@@ -1,0 +1,34 @@
+/** What comes from the server of this page, and from no other. */
+import type { LiveHistory, LiveReading } from '../../lib/types/index.ts';
+
+export interface Listener {
+  machine(reading: LiveReading): void;
+  summary(text: string): void;
+  /** Whether readings come; a browser connects again by itself. */
+  connected(isLive: boolean): void;
+}
+
+/** Where there is no place now: the browser itself tries again only after a connection that was there. */
+const RETRY_MS = 10_000;
+
+export function listen(listener: Listener): void {
+  const source = new EventSource('/events');
+  source.addEventListener('machine', ({ data }) => {
+    listener.connected(true);
+    listener.machine(JSON.parse(data as string) as LiveReading);
+  });
+  source.addEventListener('summary', ({ data }) =>
+    listener.summary((JSON.parse(data as string) as { text: string }).text),
+  );
+  source.addEventListener('error', () => {
+    listener.connected(false);
+    if (source.readyState !== EventSource.CLOSED) return;
+    setTimeout(() => listen(listener), RETRY_MS);
+  });
+}
+
+export async function readHistory(): Promise<LiveHistory> {
+  const response = await fetch('/history');
+  if (!response.ok) return { sessions: [], why: `the server answered ${response.status}` };
+  return (await response.json()) as LiveHistory;
+}

@@ -1,0 +1,282 @@
+/** The page of `umaprobe serve` in an installed Chromium: it is live, can be read without the picture, and old readings are unknown. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import type { LiveReading } from '../../../lib/types/index.ts';
+import { type Chromium, isWide, NO_CHROMIUM, startChromium, violations } from '../../support/chromium.ts';
+import { exitOf, startUmaprobe, umaprobe } from '../../support/cli.ts';
+import { fakeSsh, printing, sentSnapshot } from '../../support/fake-ssh.ts';
+import { get, type Served, startServing } from '../../support/serving.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryToken } from '../../support/tokens.ts';
+import { GiB } from '../../support/units.ts';
+
+let chromium: Chromium | null = null;
+const started: Served[] = [];
+beforeAll(async () => {
+  chromium = await startChromium();
+});
+afterAll(async () => {
+  await chromium?.close();
+  for (const { child } of started) child.kill();
+});
+
+async function serving(...args: Parameters<typeof startServing>): Promise<Served> {
+  const served = await startServing(...args);
+  started.push(served);
+  return served;
+}
+
+interface Opened {
+  page: Page;
+  /** Console messages, errors, and requests for other addresses than the server's. */
+  noise: string[];
+}
+
+async function open(
+  context: TestContext,
+  url: string,
+  options: { width?: number; dark?: boolean; prepare?: (page: Page) => Promise<unknown> } = {},
+): Promise<Opened> {
+  if (chromium === null) return context.skip(NO_CHROMIUM);
+  const { dark = false, prepare, width = 1100 } = options;
+  const page = await chromium.browser.newPage({
+    viewport: { width, height: 800 },
+    colorScheme: dark ? 'dark' : 'light',
+  });
+  const noise: string[] = [];
+  page.on('console', (message) => noise.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => noise.push(`error: ${error.message}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(new URL(url).origin)) noise.push(`request: ${request.url()}`);
+  });
+  await prepare?.(page);
+  await page.goto(url);
+  return { page, noise };
+}
+
+async function textOf(page: Page, selector: string): Promise<string> {
+  return (await page.locator(selector).first().textContent()) ?? '';
+}
+
+const canvases = (page: Page): Promise<number> => page.locator('canvas:visible').count();
+
+describe('the page of one machine', () => {
+  let served: Served;
+  beforeAll(async () => {
+    served = await serving(['--sim', 'gb10-busy']);
+  });
+
+  it.for([
+    [1100, false],
+    [1100, true],
+    [320, false],
+    [320, true],
+  ] as const)(
+    'at %d pixels, dark: %s: charts, quiet, no wider than the screen, nothing that axe-core objects to',
+    async ([width, dark], context) => {
+      const { noise, page } = await open(context, served.url, { width, dark });
+      await expect.poll(() => canvases(page), { timeout: 15_000 }).toBe(5);
+      expect(await isWide(page)).toBe(false);
+      expect(await violations(page)).toEqual([]);
+      expect(noise).toEqual([]);
+      await page.close();
+    },
+  );
+
+  it('says what the judgement says, and names what holds the memory, without command lines', async (context) => {
+    const { page } = await open(context, served.url);
+    const { stdout } = await umaprobe(['snapshot', '--sim', 'gb10-busy', '--json']);
+    const { judgement } = JSON.parse(stdout) as { judgement: { because: string } };
+    expect(await textOf(page, '[data-piece="verdict"]')).toContain(judgement.because);
+    await expect.poll(() => textOf(page, '[data-piece="processes"]')).toContain('VLLM::EngineCor');
+    expect(await textOf(page, '.band')).toContain('SIMULATED');
+    await page.close();
+  });
+
+  it('is live: focus, scroll position and what is open stay when a reading comes', async (context) => {
+    const { page } = await open(context, served.url);
+    await expect.poll(() => textOf(page, '#connection')).toContain('Live');
+    await page.locator('[data-keep="blocks"] summary').click();
+    const region = page.getByRole('region', { name: 'Who holds memory' });
+    await region.focus();
+    const before = await page.evaluate('performance.now()');
+    // Several readings, and processes twice.
+    await expect
+      .poll(() => page.evaluate('performance.now()').then((now) => Number(now) - Number(before)), { timeout: 10_000 })
+      .toBeGreaterThan(4500);
+    expect(await page.evaluate(`document.activeElement.getAttribute('aria-label')`)).toBe('Who holds memory');
+    expect(await page.locator('[data-keep="blocks"]').getAttribute('open')).not.toBeNull();
+    expect(await textOf(page, '[data-age]')).toMatch(/^Read [0-3] s ago\.$/);
+    await page.close();
+  });
+
+  it('the keys move through a chart, and its values are read out', async (context) => {
+    const { page } = await open(context, served.url);
+    const slider = page.getByRole('slider', { name: /^Memory of the host/ });
+    await expect.poll(() => slider.count(), { timeout: 15_000 }).toBe(1);
+    await slider.focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowRight');
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(/MemAvailable [\d.]+ GiB, MemFree [\d.]+ GiB/);
+    await page.close();
+  });
+
+  it('without a script it is one reading', async (context) => {
+    if (chromium === null) return context.skip(NO_CHROMIUM);
+    const page = await (await chromium.browser.newContext({ javaScriptEnabled: false })).newPage();
+    await page.goto(served.url);
+    expect(await textOf(page, '#connection')).toContain('One reading');
+    expect(await textOf(page, '[data-piece="figures"]')).toContain('27.4 GiB');
+    await page.context().close();
+  });
+
+  it('another page may not read its stream, its history or itself', async () => {
+    for (const path of ['/events', '/history']) {
+      expect((await get(served.port, path, { origin: 'http://evil.example' })).status).toBe(403);
+      expect((await get(served.port, path, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    }
+    const { headers } = await get(served.port, '/');
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; .*frame-ancestors 'none'$/);
+    expect(headers['content-security-policy']).not.toContain('unsafe');
+  });
+});
+
+it('a connection that is lost is told, an old reading is unknown, and a server that is back is found', async (context) => {
+  const served = await serving(['--sim', 'gb10']);
+  const { page } = await open(context, served.url, { prepare: (page) => page.clock.install() });
+  await expect.poll(() => textOf(page, '#connection')).toContain('Live');
+  served.child.kill();
+  await exitOf(served.child);
+  await expect.poll(() => textOf(page, '#connection'), { timeout: 10_000 }).toContain('The connection is lost');
+  await page.clock.fastForward(60_000);
+  await expect.poll(() => textOf(page, '[data-stale]')).toMatch(/^UNKNOWN: the last reading is .* old\.$/);
+  expect(await page.locator('[data-known]').isVisible()).toBe(false);
+  const again = startUmaprobe(['serve', '--sim', 'gb10', '--listen', `127.0.0.1:${served.port}`]);
+  await expect.poll(() => textOf(page, '#connection'), { timeout: 15_000 }).toContain('Live');
+  expect(await page.locator('[data-known]').isVisible()).toBe(true);
+  again.kill();
+  await exitOf(again);
+  await page.close();
+});
+
+it('the history of the recorder is there on open, with marks and how recordings ended', async (context) => {
+  const folder = join(temporaryFolder('serve-record'), 'record');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const recorder = startUmaprobe(['record', '--sim', 'gb10-busy', '--folder', folder, '--duration', '4s']);
+  const ended = exitOf(recorder);
+  await expect
+    .poll(async () => (await umaprobe(['mark', 'epoch <3>', '--folder', folder])).code, { timeout: 10_000 })
+    .toBe(0);
+  await ended;
+  const served = await serving(['--sim', 'gb10-busy', '--folder', folder]);
+  const { page } = await open(context, served.url);
+  const marks = page.locator('details', { hasText: 'Marks, and how recordings ended' });
+  await expect.poll(() => marks.count(), { timeout: 15_000 }).toBe(1);
+  await marks.locator('summary').click();
+  expect(await marks.textContent()).toMatch(/ENDED.*epoch <3>/s);
+  await page.close();
+});
+
+it('a day of readings takes little memory', async (context) => {
+  const served = await serving(['--sim', 'gb10']);
+  const now = Date.now();
+  const point = (second: number): LiveReading['point'] => ({
+    at: new Date(now - (86_400 - second) * 1000).toISOString(),
+    spanMs: 1000,
+    free: 50 * GiB,
+    lowestFree: 50 * GiB,
+    available: 60 * GiB,
+    lowestAvailable: (60 - (second % 7)) * GiB,
+    swapUsed: 0,
+    somePercent: second % 3,
+    fullPercent: 0,
+  });
+  const reading = { index: 0, ageMs: 0, label: 'OK', pieces: {}, floor: 8 * GiB, swapTotal: 0, processes: null };
+  const events = Array.from(
+    { length: 86_400 },
+    (_, second) => `event: machine\ndata: ${JSON.stringify({ ...reading, point: point(second) })}\n\n`,
+  ).join('');
+  const { page } = await open(context, served.url, {
+    prepare: (page) =>
+      page.route('**/events', (route) => route.fulfill({ contentType: 'text/event-stream', body: events }), {
+        times: 1,
+      }),
+  });
+  const slider = page.getByRole('slider', { name: /^Memory of the host/ });
+  // Half an hour of one a second, and one a minute before.
+  await expect
+    .poll(async () => Number(await slider.getAttribute('aria-valuemax')), { timeout: 25_000 })
+    .toBeGreaterThan(3000);
+  const session = await page.context().newCDPSession(page);
+  await session.send('HeapProfiler.collectGarbage');
+  await session.send('Performance.enable');
+  const { metrics } = await session.send('Performance.getMetrics');
+  const used = metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? Number.NaN;
+  expect(used).toBeGreaterThan(0);
+  expect(used).toBeLessThan(150 * 2 ** 20);
+  await page.close();
+});
+
+describe('the page of sixteen machines', () => {
+  let served: Served;
+  const hosts = Array.from({ length: 16 }, (_, index) => `spark-${index + 1}`);
+  beforeAll(async () => {
+    const ssh = fakeSsh();
+    for (const [index, host] of hosts.entries()) {
+      const cached = (10 + index) * GiB;
+      const snapshot = sentSnapshot(host, { host: { cached, free: 60 * GiB - cached } }, { at: '@AT@' });
+      const now = '"s/@AT@/$(date -u +%FT%T.%3NZ)/"';
+      if (host !== 'spark-9') ssh.host(host, `(${printing(snapshot, 0)}\n) | sed ${now}`);
+      else
+        ssh.host(host, `printf 'ssh: connect to host spark-9 port 22: Connection refused \\033[2J\\n' >&2; exit 255`);
+    }
+    served = await serving(['--hosts', hosts.join(',')], { PATH: `${ssh.folder}:${process.env.PATH}` });
+  });
+
+  it.for([
+    [1100, true],
+    [320, false],
+  ] as const)(
+    'at %d pixels, dark: %s: each has a row, one without an answer is unknown, nothing that axe-core objects to',
+    async ([width, dark], context) => {
+      const { noise, page } = await open(context, served.url, { width, dark });
+      await expect.poll(() => canvases(page), { timeout: 20_000 }).toBeGreaterThan(0);
+      expect(await textOf(page, '#summary .notice')).toMatch(/^spark-9 .*15 of 16/);
+      expect(await page.locator('#summary tbody tr').count()).toBe(16);
+      expect(await page.locator('#summary tbody tr').nth(8).textContent()).toMatch(
+        /^spark-9UNKNOWNunknown.*Connection refused/,
+      );
+      expect(await isWide(page)).toBe(false);
+      expect(await violations(page)).toEqual([]);
+      expect(noise).toEqual([]);
+      await page.close();
+    },
+  );
+
+  it('a link of the keyboard shows another machine', async (context) => {
+    const { page } = await open(context, served.url);
+    await expect.poll(() => textOf(page, '#connection')).toContain('Live');
+    expect(await page.locator('[data-machine]:visible').count()).toBe(1);
+    await page.getByRole('link', { name: 'spark-12', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => textOf(page, '[data-machine]:visible h2')).toBe('spark-12');
+    expect(await page.locator('[data-machine]:visible').count()).toBe(1);
+    await page.close();
+  });
+});
+
+it('a token is asked for by the browser itself', async (context) => {
+  if (chromium === null) return context.skip(NO_CHROMIUM);
+  const { path, token } = temporaryToken();
+  const served = await serving(['--sim', 'gb10', '--token-file', path]);
+  const without = await chromium.browser.newPage();
+  expect((await without.goto(served.url).catch(() => null))?.status() ?? 401).toBe(401);
+  await without.close();
+  const page = await chromium.browser.newPage({ httpCredentials: { username: 'me', password: token } });
+  await page.goto(served.url);
+  await expect.poll(() => textOf(page, '#connection')).toContain('Live');
+  expect(page.url()).not.toContain(token);
+  await page.close();
+});
