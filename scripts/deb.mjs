@@ -104,6 +104,9 @@ function fill(tree, arch, seconds) {
   for (const { path, executable } of inside.files) {
     const to = join('usr/lib/umaprobe', inside.name, path);
     write(to, readFileSync(inside.sources[path]), executable ? 0o755 : 0o644);
+    // Where other programs are told to look: the folder above is another one with each version.
+    if (path.startsWith('monitoring/'))
+      write(join('usr/share/umaprobe', path), readFileSync(inside.sources[path]), executable ? 0o755 : 0o644);
   }
   copyFileSync(join(root, 'build-standalone', `umaprobe-${version}-linux-${arch}`), join(tree, PROGRAM));
   mkdirSync(join(tree, 'usr/bin'));

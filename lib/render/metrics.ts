@@ -142,6 +142,9 @@ const METRICS: readonly Metric[] = [
   },
 ];
 
+/** Names of all metrics, in the order in which they are written. */
+export const METRIC_NAMES: readonly string[] = METRICS.map(({ name }) => `umaprobe_${name}`);
+
 /** `text`: Prometheus' text format 0.0.4. `openmetrics`: OpenMetrics 1.0. The samples of both are the same lines. */
 export type MetricsFormat = 'text' | 'openmetrics';
 

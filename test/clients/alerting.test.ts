@@ -36,6 +36,15 @@ function fasterRules(): string {
     );
 }
 
+/** The rule of node_exporter's mixin that fires at 90 % in use, and waits for 15 minutes. */
+const MIXIN = `groups:
+  - name: node-exporter
+    rules:
+      - alert: NodeMemoryHighUtilization
+        expr: 100 - node_memory_MemAvailable_bytes / node_memory_MemTotal_bytes * 100 > 90
+        for: ${2 * MINUTE}s
+`;
+
 async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   ends.push(() => {
@@ -52,7 +61,8 @@ async function nodeExporter(stalled: (seconds: number) => number, available: num
     const seconds = stalled((performance.now() - started) / 1000);
     response.end(
       `# TYPE node_pressure_memory_stalled_seconds_total counter\nnode_pressure_memory_stalled_seconds_total ${seconds}\n` +
-        `# TYPE node_memory_MemAvailable_bytes gauge\nnode_memory_MemAvailable_bytes ${available}\n`,
+        `# TYPE node_memory_MemAvailable_bytes gauge\nnode_memory_MemAvailable_bytes ${available}\n` +
+        `# TYPE node_memory_MemTotal_bytes gauge\nnode_memory_MemTotal_bytes ${120 * GiB}\n`,
     );
   });
   return [server, await listen(server)];
@@ -102,6 +112,8 @@ describe.skipIf(missing !== null)(
       const [dying, wedgedNode] = await nodeExporter((seconds) => 0.6 * seconds, 1.5 * GiB);
       // A healthy load: 98 % for two minutes of the rules.
       const [, restingNode] = await nodeExporter((seconds) => 0.98 * Math.min(seconds, 2 * MINUTE), 4.9 * GiB);
+      // As full as the others, and without umaprobe.
+      const [, plainNode] = await nodeExporter(() => 0, 4.9 * GiB);
       freeze = () => {
         wedged.child.kill('SIGKILL');
         dying.closeAllConnections();
@@ -126,19 +138,27 @@ describe.skipIf(missing !== null)(
         return join(folder, name);
       };
       write('rules.yml', fasterRules());
+      write('mixin.yml', MIXIN);
       const target = (name: string, ...ports: number[]): string =>
         ports.map((each) => `      - {targets: ['127.0.0.1:${each}'], labels: {instance: ${name}}}\n`).join('');
       const config = write(
         'prometheus.yml',
-        `global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}\nrule_files: [rules.yml]\n` +
+        `global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}\nrule_files: [rules.yml, mixin.yml]\n` +
           `alerting: {alertmanagers: [{static_configs: [{targets: ['127.0.0.1:${alertPort}']}]}]}\nscrape_configs:\n` +
           `  - job_name: umaprobe\n    static_configs:\n${target('wedged', wedged.port)}${target('resting', resting.port)}` +
-          `  - job_name: node\n    static_configs:\n${target('wedged', wedgedNode)}${target('resting', restingNode)}`,
+          `  - job_name: node\n    static_configs:\n${target('wedged', wedgedNode)}${target('resting', restingNode)}${target('plain', plainNode)}`,
       );
       const alertConfig = write(
         'alertmanager.yml',
-        `route: {receiver: test, group_by: ['...'], group_wait: 0s, group_interval: 1s}\n` +
-          `receivers: [{name: test, webhook_configs: [{url: 'http://127.0.0.1:${webhookPort}/'}]}]\n`,
+        readFileSync(join(ROOT, 'monitoring/alertmanager-inhibit.yml'), 'utf8')
+          .replace(
+            'receiver: default # yours',
+            "receiver: default\n  group_by: ['...']\n  group_wait: 0s\n  group_interval: 1s",
+          )
+          .replace(
+            'name: default # yours',
+            `name: default\n    webhook_configs: [{url: 'http://127.0.0.1:${webhookPort}/'}]`,
+          ),
       );
       start('unshare', [
         ...UNSHARE,
@@ -173,13 +193,36 @@ describe.skipIf(missing !== null)(
       expect(Number(parts?.value[1])).toBe(128_518_619_136);
     });
 
+    it('every query of the dashboard is understood, and answered where there is something to say', async () => {
+      const { panels } = JSON.parse(readFileSync(join(ROOT, 'monitoring/umaprobe.dashboard.json'), 'utf8')) as {
+        panels: { title: string; targets: { expr: string }[] }[];
+      };
+      const silent = async (): Promise<string[]> => {
+        const found: string[] = [];
+        for (const { targets, title } of panels)
+          for (const { expr } of targets) {
+            const expression = expr.replaceAll('$host', 'resting|wedged').replaceAll('$__rate_interval', '4s');
+            expect((await fetch(prometheus + encodeURIComponent(expression))).ok, `${title}: ${expression}`).toBe(true);
+            if ((await query(expression)).length === 0) found.push(expr.replace(/\{.*/, ''));
+          }
+        return found;
+      };
+      // This driver keeps no pools, and the machine's GPU has no memory of its own. A rate takes two scrapes.
+      const expected = ['umaprobe_driver_pool_bytes', 'umaprobe_gpu_memory_bytes'];
+      await expect.poll(silent, { timeout: 20_000, interval: 500 }).toEqual(expected);
+    });
+
     it('a machine that wedges and freezes is told, and one that rests is not', async () => {
       const firing = () => [...fired].map((name) => name.replace(/^wedged Umaprobe/, '')).sort();
       const all = { timeout: 60_000, interval: 250 };
       await expect.poll(firing, all).toEqual(expect.arrayContaining(['Danger', 'NearlyOut']));
       freeze();
       await expect.poll(firing, all).toContain('Wedging');
-      expect([...fired].filter((name) => !name.startsWith('wedged'))).toEqual([]);
+      await expect.poll(() => fired.has('plain NodeMemoryHighUtilization'), all).toBe(true);
+      // Of machines with unified memory the mixin says nothing, and nothing is said of their being unified.
+      expect([...fired].filter((name) => name.startsWith('resting') || /Unified|High/.test(name))).toEqual([
+        'plain NodeMemoryHighUtilization',
+      ]);
     }, 120_000);
   },
 );

@@ -40,6 +40,14 @@ describe.skipIf(deb === null)('the Debian package', () => {
       'usr/share/fish/vendor_completions.d/umaprobe.fish',
       'usr/share/lintian/overrides/umaprobe',
       'usr/share/man/man1/umaprobe.1.gz',
+      'usr/share/umaprobe/monitoring/alertmanager-inhibit.yml',
+      'usr/share/umaprobe/monitoring/kubernetes/umaprobe.yml',
+      'usr/share/umaprobe/monitoring/nfd-features',
+      'usr/share/umaprobe/monitoring/slurm-health-check',
+      'usr/share/umaprobe/monitoring/umaprobe-health',
+      'usr/share/umaprobe/monitoring/umaprobe-npd.json',
+      'usr/share/umaprobe/monitoring/umaprobe.dashboard.json',
+      'usr/share/umaprobe/monitoring/umaprobe.rules.yml',
       'usr/share/zsh/vendor-completions/_umaprobe',
     ]);
     expect(text('usr/share/man/man1/umaprobe.1.gz')).toMatch(/^\.TH UMAPROBE 1 /);
