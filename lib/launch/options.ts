@@ -12,6 +12,7 @@ import {
 } from '../base/arguments.ts';
 import { SOME_BYTES } from '../base/limits.ts';
 import { checkCommand, checkPath, checkUtilization } from '../base/program-arguments.ts';
+import { checkHosts } from '../cluster/hosts.ts';
 import { checkFloor } from '../memory/floor.ts';
 import type { LaunchOptions } from '../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../types/programs.ts';
@@ -25,6 +26,7 @@ const KEYS: Keys<LaunchOptions> = {
   program: true,
   model: true,
   bytes: true,
+  hosts: true,
   use: true,
   utilization: true,
   prepare: true,
@@ -48,7 +50,7 @@ const KEYS: Keys<LaunchOptions> = {
 
 export function checkLaunchOptions(options: LaunchOptions): LaunchSettings {
   checkKeys('launch()', options, KEYS);
-  const { anyway, bytes, dryRun, folder, model, program, record = true, sudo, utilization } = options;
+  const { anyway, bytes, dryRun, folder, hosts, model, program, record = true, sudo, utilization } = options;
   if (model !== undefined && bytes !== undefined)
     throw invalidArgument('model and bytes both say what is loaded: give one of them');
   checkFunction('onEvent', options.onEvent);
@@ -60,6 +62,7 @@ export function checkLaunchOptions(options: LaunchOptions): LaunchSettings {
     ...options,
     command: checkCommand(options.command),
     ...(program === undefined ? {} : { program: checkChoice('program', MODEL_PROGRAM_NAMES, program) }),
+    ...(hosts === undefined ? {} : { hosts: checkHosts(hosts) }),
     ...(bytes === undefined ? {} : { bytes: checkBytes('bytes', bytes, SOME_BYTES) }),
     prepare: checkBoolean('prepare', options.prepare ?? true),
     sudo: checkBoolean('sudo', sudo),

@@ -9,6 +9,7 @@ import type {
   LaunchExpectation,
   LaunchFlags,
   LaunchPlan,
+  LaunchRank,
   LaunchStep,
   RecognisedCommand,
   Snapshot,
@@ -28,15 +29,20 @@ export interface PlanInput {
   floor: { bytes: number; from: string };
   prepare: boolean;
   anyway: boolean;
+  /** The other machines. */
+  ranks: LaunchRank[];
   /** Folder of the recording, and why nothing can be recorded there; null: nothing is recorded. */
   record: { folder: string; problem: string | null } | null;
 }
 
 export function planOf(input: PlanInput): LaunchPlan {
-  const { anyway, command, expected, fit, flags, machine, prepare, recognised } = input;
-  const { summary, verdict } = verdictFor(input);
-  const rest = [prepareStep(input, verdict), guardStep(input), recordStep(input)];
-  const isRefused = isRefusal(verdict, fit) && !anyway && !(prepare && needsRoom(verdict, fit));
+  const { anyway, command, expected, fit, flags, machine, prepare, ranks, recognised } = input;
+  const own = verdictFor(input);
+  const isOwn = isRefusal(own.verdict, fit);
+  const short = ranks.find(({ refuses }) => refuses);
+  const { summary, verdict } = isOwn || short === undefined ? own : ofRank(short);
+  const rest = [prepareStep(input, own.verdict), guardStep(input), recordStep(input)];
+  const isRefused = (short !== undefined || (isOwn && !(prepare && needsRoom(own.verdict, fit)))) && !anyway;
   return {
     simulated: machine.simulated,
     command: [...command],
@@ -47,8 +53,27 @@ export function planOf(input: PlanInput): LaunchPlan {
     expected,
     fit,
     flags,
-    steps: [fitStep(input, verdict), ...(isRefused ? rest.map(notTaken) : rest)],
+    ranks,
+    steps: [
+      fitStep(input, own.verdict),
+      ...(ranks.length === 0 ? [] : [hostsStep(ranks, anyway)]),
+      ...(isRefused ? rest.map(notTaken) : rest),
+    ],
   };
+}
+
+/** The other machine because of which nothing is started. */
+function ofRank({ host, next, summary, verdict }: LaunchRank): { verdict: FitVerdict; summary: string } {
+  const todo = next === null ? '' : ` What to do there: ${next}.`;
+  return { verdict: verdict ?? 'unknown', summary: `${host}: ${summary}${todo}` };
+}
+
+function hostsStep(ranks: readonly LaunchRank[], anyway: boolean): LaunchStep {
+  const short = ranks.filter(({ refuses }) => refuses).map(({ host }) => host);
+  const names = ranks.map(({ host }) => host).join(', ');
+  if (short.length === 0) return { step: 'hosts', state: 'done', text: `Nothing stands in the way on ${names}.` };
+  const end = anyway ? 'It is started all the same.' : 'Nothing is started.';
+  return { step: 'hosts', state: 'done', text: `Not on ${short.join(', ')}, of ${names}. ${end}` };
 }
 
 /**

@@ -23,7 +23,7 @@ const LLAMA = new Set(['llama-server', 'llama-cli', 'llama-completion', 'llama-m
 /** @param env of the caller, whose variables the program sees unless a wrapper hides them. */
 export function recognise(command: readonly string[], env: Unwrapped['env']): Recognised {
   const unwrapped = unwrap(command, env);
-  const { doubts, limits, problem, stores, wrappers } = unwrapped;
+  const { doubts, hostfile, hosts, limits, problem, stores, wrappers } = unwrapped;
   const nothing: RecognisedCommand = {
     program: null,
     wrappers,
@@ -44,6 +44,8 @@ export function recognise(command: readonly string[], env: Unwrapped['env']): Re
     assumed: unwrapped.assumed,
     unread: doubts.map((text) => ({ text, part: 'option', effect: 'either' })),
     limits,
+    hosts,
+    hostfile,
   };
   const draft = new Draft(nothing);
   const [file = '', ...words] = unwrapped.words;

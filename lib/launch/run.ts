@@ -16,6 +16,7 @@ import type {
   LaunchEvent,
   LaunchOptions,
   LaunchPlan,
+  LaunchRank,
   LaunchReceipt,
   LaunchReport,
   LaunchStep,
@@ -28,6 +29,7 @@ import { LaunchGpus } from './gpus.ts';
 import { type Answer, judge, type Load } from './judge.ts';
 import { locate } from './locate.ts';
 import { isRefusal, needsRoom, planOf } from './plan.ts';
+import { askRanks, otherHosts } from './ranks.ts';
 import { receiptOf } from './receipt.ts';
 import { type Recognised, recognise } from './recognise.ts';
 import { Series } from './series.ts';
@@ -65,6 +67,8 @@ export async function runLaunch(settings: LaunchSettings): Promise<LaunchReport>
   });
   if (dryRun) return end({ outcome: 'planned', summary: plan.summary });
   if (settings.folder !== undefined && settings.record) checkNamed(folderOf(settings.folder, machine.simulated));
+  if (plan.ranks.some(({ refuses }) => refuses) && !settings.anyway)
+    return end({ outcome: 'refused', summary: `Not started. ${plan.summary}` });
   const refused = (): boolean => isRefusal(plan.verdict, plan.fit) && !settings.anyway;
   const isAskedAgain = needsRoom(plan.verdict, plan.fit) && settings.prepare;
   if (refused() && !isAskedAgain) return end({ outcome: 'refused', summary: `Not started. ${plan.summary}` });
@@ -101,6 +105,7 @@ class Launch {
   readonly #done = new Map<LaunchStep['step'], LaunchStep>();
   #answer: Answer | null = null;
   #loaded: Loaded | null = null;
+  #ranks: LaunchRank[] | null = null;
 
   constructor(settings: LaunchSettings, machine: Snapshot) {
     this.#settings = settings;
@@ -118,6 +123,7 @@ class Launch {
     this.#loaded ??= await this.#load();
     const { found, load, recognised: read } = this.#loaded;
     const answer = await judge(load, read, machine, found);
+    this.#ranks ??= await this.#askRanks(this.#loaded);
     const recorded = isRecorded ? folderOf(folder, machine.simulated) : null;
     this.#answer = answer;
     const recognised = {
@@ -133,8 +139,17 @@ class Launch {
       floor: hostFloor(machine.host.total, floorBytes ?? null),
       prepare: this.#settings.prepare,
       anyway,
+      ranks: this.#ranks,
       record: recorded === null ? null : { folder: recorded, problem: await whyNotRecorded(recorded) },
     });
+  }
+
+  /** The other machines, asked once. */
+  async #askRanks({ found, load, recognised }: Loaded): Promise<LaunchRank[]> {
+    const { hosts, signal } = this.#settings;
+    const others = otherHosts(hosts, recognised);
+    if (others.length === 0) return [];
+    return askRanks(others, recognised, (machine) => judge(load, recognised, machine, found), signal);
   }
 
   /** What is loaded, each model of it opened once, and the command with what was learned about its models. */

@@ -18,6 +18,9 @@ export interface Unwrapped {
   limits: string[];
   /** What is counted of several ranks, as sentences. */
   assumed: string[];
+  /** Machines that mpirun names, and its file of them. */
+  hosts: string[];
+  hostfile: string | null;
   /** Where settings may stand that are not read, as sentences. */
   doubts: string[];
 }

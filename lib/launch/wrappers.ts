@@ -18,6 +18,9 @@ interface Starter extends LeadingOptions {
   ranks?: string;
   perNode: string;
   nodes: string;
+  /** Options with names of machines, and with a file of them. */
+  hosts?: string;
+  hostfile?: string;
 }
 
 const MPI: Starter = {
@@ -29,6 +32,8 @@ const MPI: Starter = {
   ranks: '-n -np -c --n --np',
   perNode: '-N -npernode --npernode -ppn',
   nodes: '',
+  hosts: '-H -host --host',
+  hostfile: '--hostfile -hostfile --machinefile -machinefile',
 };
 
 const UV =
@@ -147,6 +152,8 @@ export function unwrap(command: readonly string[], env: Unwrapped['env']): Unwra
     limits: [],
     doubts: [],
     assumed: [],
+    hosts: [],
+    hostfile: null,
   };
   for (let count = 0; count < MOST_WRAPPERS; count++) {
     const next = state.problem === null ? unwrapOnce(state) : null;
@@ -237,20 +244,35 @@ function ranksOf(state: Unwrapped, name: string, starter: Starter, words: readon
   const nodes = numberOf(starter.nodes);
   const perNode = numberOf(starter.perNode) ?? (name === 'torchrun' ? 1 : null);
   const ranks = numberOf(starter.ranks) ?? (perNode === null ? nodes : perNode * (nodes ?? 1));
+  const hosts = (lastValue(options, starter.hosts) ?? '').split(',').filter((host) => host !== '');
+  const slots = Math.max(1, ...hosts.map((host) => Number(/:(\d{1,4})$/.exec(host)?.[1] ?? 1)));
   const isMore = perNode !== null && perNode > 1;
+  const doubt = isMore
+    ? `${name} starts ${perNode} ranks on each machine.`
+    : slots > 1
+      ? `${name} may start ${slots} ranks on one machine, which has as many slots.`
+      : null;
   const several = ranks === null || ranks === 1 ? 'one rank' : `one of ${ranks} ranks`;
   return {
     ...state,
     wrappers: [...state.wrappers, name],
     words: name === 'torchrun' ? ['python', ...inner] : inner,
     assumed: [...state.assumed, `What is counted is ${several} that ${name} starts, alone on this machine.`],
-    doubts: isMore ? [...state.doubts, `${name} starts ${perNode} ranks on each machine.`] : state.doubts,
+    doubts: doubt === null ? state.doubts : [...state.doubts, doubt],
+    hosts: hosts.map((host) => host.replace(/:\d+$/, '')),
+    hostfile: lastValue(options, starter.hostfile),
     limits: [...state.limits, `The guard watches this machine: ranks that ${name} starts on others are not guarded.`],
   };
 }
 
 /** The number behind the last of some options; null: there is none. */
-function lastNumber(options: readonly string[], names = ''): number | null {
+function lastNumber(options: readonly string[], names?: string): number | null {
+  const value = lastValue(options, names);
+  return value !== null && /^[1-9]\d{0,5}$/.test(value) ? Number(value) : null;
+}
+
+/** What is behind the last of some options; null: there is none. */
+function lastValue(options: readonly string[], names = ''): string | null {
   const wanted = names.split(' ').filter((name) => name !== '');
   const values = options.flatMap((word, index) => {
     const equals = word.indexOf('=');
@@ -259,8 +281,7 @@ function lastNumber(options: readonly string[], names = ''): number | null {
     if (short !== null && wanted.includes(short[1] ?? '')) return [short[2] ?? ''];
     return wanted.includes(options[index - 1] ?? '') ? [word] : [];
   });
-  const value = values.at(-1);
-  return value !== undefined && /^[1-9]\d{0,5}$/.test(value) ? Number(value) : null;
+  return values.at(-1) ?? null;
 }
 
 /** `ray symmetric-run … -- command` starts it on each machine, `ray job submit … -- command` on one of them. */

@@ -16,7 +16,7 @@ import { signed } from './text/cache-actions.ts';
 export type LaunchRow = readonly [label: string, text: string | null];
 
 /** The command as far as it was understood, and what is expected of it. */
-export function planRows({ expected, recognised }: LaunchPlan): LaunchRow[] {
+export function planRows({ expected, ranks, recognised }: LaunchPlan): LaunchRow[] {
   const { assumed, limits, model, program, understood, unread, wrappers } = recognised;
   const started = wrappers.length === 0 ? '' : `, started by ${wrappers.join(', ')}`;
   const settings = understood.map(({ option, value }) => `${option} ${value}`.trim()).join(', ');
@@ -28,6 +28,7 @@ export function planRows({ expected, recognised }: LaunchPlan): LaunchRow[] {
     ...assumed.map((text) => ['assumed', text] as const),
     ...unread.map(({ text }) => ['unclear', text] as const),
     ...limits.map((text) => ['limit', text] as const),
+    ...ranks.map(({ host, summary }) => ['machine', `${host}: ${summary}`] as const),
     ...(expected?.extras ?? []).map((extra) => ['besides', extraText(extra)] as const),
     [
       'expected',

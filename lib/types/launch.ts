@@ -1,5 +1,6 @@
 /** Starting a program with everything around it: does it fit, room, a guard, a recording, a receipt. */
 
+import type { ClusterState } from './cluster.ts';
 import type { EstimateOptions, EstimateRange, ModelInput } from './estimate.ts';
 import type { FitLlamaOptions, FitReport, FitVerdict } from './fit.ts';
 import type { GuardEvent, GuardOptions, GuardReport } from './guard.ts';
@@ -75,11 +76,15 @@ export interface RecognisedCommand {
   unread: UnreadPart[];
   /** What the guard cannot do for this command, as sentences. */
   limits: string[];
+  /** Machines that mpirun starts ranks on, as `-H` names them; empty: it names none. */
+  hosts: string[];
+  /** File of `mpirun --hostfile` with such names; null: none. */
+  hostfile: string | null;
 }
 
 /** A part of a launch, planned or done. */
 export interface LaunchStep {
-  step: 'fit' | 'prepare' | 'guard' | 'record';
+  step: 'fit' | 'hosts' | 'prepare' | 'guard' | 'record';
   state: 'planned' | 'done' | 'skipped' | 'failed';
   /** What it does, did, or why not, as a sentence. */
   text: string;
@@ -103,7 +108,23 @@ export interface LaunchPlan {
   fit: FitReport | null;
   /** Flags that would fit where those of the command do not; null: there are none, or they fit. */
   flags: LaunchFlags | null;
+  /** The other machines; empty: it starts on this one alone. */
+  ranks: LaunchRank[];
   steps: LaunchStep[];
+}
+
+/** Another machine of a launch, asked before anything is started. */
+export interface LaunchRank {
+  host: string;
+  state: ClusterState;
+  /** Whether a rank fits there, as for this machine; null: it gave no usable answer. */
+  verdict: FitVerdict | null;
+  /** Whether nothing is started because of it. */
+  refuses: boolean;
+  /** The verdict, or why there is no answer, as a sentence. */
+  summary: string;
+  /** What to do there, as a clause; null: nothing. */
+  next: string | null;
 }
 
 /** What the estimate says, in bytes. */
@@ -238,6 +259,11 @@ export interface LaunchOptions
   model?: ModelInput;
   /** A size in bytes instead of a model, 1 or more. */
   bytes?: number;
+  /**
+   * Other machines that the command starts a rank on, as of `cluster()`: each is asked first, and nothing is started unless
+   * a rank fits there. Default: those that `mpirun -H` or `--hostfile` name.
+   */
+  hosts?: readonly string[];
   /** What the model is used for. Goes before what the command line says. */
   use?: EstimateOptions;
   /** vLLM's `--gpu-memory-utilization`, SGLang's `--mem-fraction-static`: above 0, up to 1. Default: that of the command line. */

@@ -27,6 +27,7 @@ export async function launchOf(overrides: Partial<LaunchReport> = {}): Promise<L
     floor: FLOOR,
     prepare: true,
     anyway: false,
+    ranks: [],
     record: { folder: '/home/someone/.local/state/umaprobe/record', problem: null },
   });
   const before = { available: 112 * GiB, free: 110 * GiB };

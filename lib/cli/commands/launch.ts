@@ -10,10 +10,11 @@ import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import { type Command, type Context, finished, type Outcome, type Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
-import { choice, count, flag, isGiven, positive, size, text } from '../core/options.ts';
+import { choice, count, flag, isGiven, list, positive, size, text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
+import { MACHINE_OPTIONS } from './cluster-shared.ts';
 import { MODEL_OPTIONS } from './estimate.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
 import {
@@ -55,6 +56,11 @@ export const launchCommand: Command = {
     },
     model: { type: 'string', placeholder: '<model>', summary: 'The model, where the command line does not say it' },
     bytes: { type: 'string', placeholder: '<size>', summary: 'A size to load instead of a model' },
+    hosts: {
+      ...MACHINE_OPTIONS.hosts,
+      summary:
+        'Other machines that get a rank: nothing is started unless it fits there, too (default: those of mpirun)',
+    },
     context: MODEL_OPTIONS.context ?? { type: 'string', summary: '' },
     sequences: MODEL_OPTIONS.sequences ?? { type: 'string', summary: '' },
     utilization: {
@@ -136,6 +142,7 @@ function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
   const [bytes, model, folder] = [size(values, 'bytes', NAME), text(values, 'model'), text(values, 'folder')];
   if (bytes !== undefined && model !== undefined)
     throw new UsageError('--bytes and --model both say what is loaded: give one of them.', NAME);
+  const hosts = list(values, 'hosts', NAME);
   const ready = readyOf(values, NAME);
   const notify = notifyOf(values, NAME);
   const utilization = positive(values, 'utilization', 1, NAME);
@@ -144,6 +151,7 @@ function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
     command,
     ...(isGiven(values, 'for') ? { program: choice(values, 'for', MODEL_PROGRAM_NAMES, 'vllm', NAME) } : {}),
     ...(model === undefined ? {} : { model }),
+    ...(hosts === undefined ? {} : { hosts }),
     ...(bytes === undefined ? {} : { bytes }),
     ...(utilization === undefined ? {} : { utilization }),
     ...(Object.keys(use).length === 0 ? {} : { use }),
@@ -206,9 +214,11 @@ function show(event: LaunchEvent, { json, stderr, values }: Context, isDryRun: b
 
 function outcomeOf(report: LaunchReport, { json, stderr, values }: Context): Outcome {
   const { guard, outcome, plan, receipt } = report;
-  const refusal = plan.verdict === 'not-now' ? EXIT.refused : EXIT.negative;
+  const isSilent = plan.ranks.some(({ state }) => state !== 'answered');
+  const refusal = plan.verdict === 'not-now' ? EXIT.refused : isSilent ? EXIT.noGpu : EXIT.negative;
   if (outcome === 'planned') {
-    const refuses = ['no', 'not-now'].includes(plan.verdict) && !flag(values, 'anyway');
+    const isShort = plan.ranks.some((rank) => rank.refuses);
+    const refuses = (isShort || ['no', 'not-now'].includes(plan.verdict)) && !flag(values, 'anyway');
     return {
       exitCode: refuses ? refusal : EXIT.success,
       document: report,

@@ -22,6 +22,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   for: 'the program that loads the model',
   full: 'every counter',
   hold: 'how long the last size is kept',
+  hosts: 'other machines, as ssh takes them',
   html: 'a file: the report as a page',
   'i-accept-a-frozen-machine': 'a floor below the least one',
   interval: 'the time between two readings',

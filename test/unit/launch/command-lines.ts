@@ -34,6 +34,7 @@ export const PUBLISHED: readonly Published[] = [
     says: {
       ...TRTLLM,
       wrappers: ['mpirun', 'trtllm-llmapi-launch'],
+      hosts: ['node1', 'node2'],
       model: 'nvidia/Qwen3-235B-A22B-FP4',
       context: 32_768,
       contextIsGiven: true,

@@ -53,6 +53,7 @@ function inputOf(line: string, values: Partial<PlanInput> = {}): PlanInput {
     floor: { bytes: 8 * GiB, from: 'test' },
     prepare: true,
     anyway: false,
+    ranks: [],
     record: { folder: '/r', problem: null },
     ...values,
   };

@@ -25,6 +25,8 @@ const NOTHING = {
   extras: [],
   adapterSlots: null,
   llama: null,
+  hosts: [],
+  hostfile: null,
 };
 
 function wordsOf(line: string): string[] {
@@ -183,6 +185,7 @@ describe('options', () => {
     ['vllm serve', 'The command names no model'],
     ['vllm serve m --dtype float32', '--dtype float32 makes the weights larger'],
     ['vllm serve m --pipeline-parallel-size 2 --nnodes 4', '--nnodes 4 is more than the 2 ranks'],
+    ['mpirun -np 2 -H a:2,b:2 vllm serve m', 'mpirun may start 2 ranks on one machine'],
     ['torchrun --nproc-per-node 4 -m vllm serve m', 'torchrun starts 4 ranks on each machine'],
     ['vllm serve m -dp 2', '--data-parallel-size loads the model several times'],
     ['python -m sglang.launch_server --model-path m --mem-fraction-static 1.5', '"1.5" is not understood'],

@@ -1,0 +1,76 @@
+/** A launch that starts ranks on other machines: each is asked first, and the one that is short is named. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { LaunchReport } from '../../../lib/types/index.ts';
+import { CLI, umaprobe } from '../../support/cli.ts';
+import { fakeSsh } from '../../support/fake-ssh.ts';
+import { CONFIG, document, folder } from '../../support/launch-cli.ts';
+
+const ssh = fakeSsh();
+const env = { PATH: `${ssh.folder}:${process.env.PATH}` };
+for (const [name, machine] of [
+  ['idle', 'gb10'],
+  ['busy', 'gb10-busy'],
+  ['resting', 'gb10-resting'],
+] as const)
+  ssh.host(name, `exec ${process.execPath} ${CLI} snapshot --json --sim ${machine}`);
+ssh.host('off', 'echo "ssh: connect to host off port 22: No route to host" >&2; exit 255');
+
+let markers = 0;
+/** What the launch says, and whether its program ran. */
+async function launched(words: readonly string[], program?: readonly string[]) {
+  markers += 1;
+  const marker = join(folder, `rank-${markers}`);
+  const command = program ?? ['touch', marker];
+  const typed = ['launch', '--sim', 'gb10', '--no-record', ...words, '--', ...command];
+  const { code, stderr, stdout } = await umaprobe(typed, env);
+  return { code, stderr, stdout, ran: existsSync(marker) };
+}
+
+describe('--hosts', () => {
+  it('starts where a rank fits on each', async () => {
+    const { code, ran, stderr } = await launched(['--bytes', '20GiB', '--hosts', 'idle,busy']);
+    expect(stderr).toMatch(/machine +busy: 20\.0 GiB fit/);
+    expect(stderr).toMatch(/done +hosts +Nothing stands in the way on idle, busy\./);
+    expect({ code, ran }).toEqual({ code: 0, ran: true });
+  });
+
+  it.each([
+    ['is short', 'idle,busy', 1, /busy: 60\.0 GiB fit after the steps below.*What to do there: stop VLLM::EngineCor/],
+    ['can load nothing', 'idle,resting', 5, /resting: /],
+    ['does not answer', 'idle,off', 3, /off: Connect to host off port 22: No route to host\./],
+  ] as const)('starts nothing where a machine %s', async (_, hosts, code, message) => {
+    const refused = await launched(['--bytes', '60GiB', '--hosts', hosts, '--json']);
+    expect({ code: refused.code, ran: refused.ran }).toEqual({ code, ran: false });
+    const { outcome, plan, summary } = document(refused.stdout) as LaunchReport;
+    expect([outcome, summary]).toEqual(['refused', expect.stringMatching(message)]);
+    expect(plan.ranks.map(({ host, refuses }) => [host, refuses])).toEqual(
+      hosts.split(',').map((host, at) => [host, at === 1]),
+    );
+    expect((await launched(['--bytes', '60GiB', '--hosts', hosts, '--dry-run'])).code).toBe(code);
+    expect((await launched(['--bytes', '60GiB', '--hosts', hosts, '--anyway'])).ran).toBe(true);
+  });
+});
+
+describe('mpirun', () => {
+  const serve = ['vllm', 'serve', CONFIG, '--max-model-len', '32768', '--gpu-memory-utilization', '0.5'];
+  const planOf = async (...start: string[]) => {
+    const { code, stdout } = await launched(['--dry-run', '--json'], ['mpirun', '-np', '2', ...start, ...serve]);
+    const { plan } = document(stdout);
+    return { code, verdict: plan.verdict, ranks: plan.ranks.map(({ host, verdict }) => [host, verdict]) };
+  };
+
+  it('has each machine of -H asked, but for this one', async () => {
+    const { code, ranks, verdict } = await planOf('-H', 'localhost:1,busy:1');
+    expect(ranks).toEqual([['busy', expect.stringMatching(/^(no|tight|fits-after)$/)]]);
+    expect([code, verdict]).toEqual([1, ranks[0]?.[1]]);
+    expect((await planOf('-H', 'localhost,idle')).ranks).toEqual([['idle', 'fits']]);
+  });
+
+  it('has each machine of its file asked', async () => {
+    const file = join(folder, 'hostfile');
+    writeFileSync(file, 'idle slots=1\nbusy slots=1\n');
+    expect((await planOf('--hostfile', file)).ranks.map(([host]) => host)).toEqual(['idle', 'busy']);
+  });
+});
