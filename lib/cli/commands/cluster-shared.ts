@@ -79,8 +79,7 @@ export function machinesOf({ positionals, rest, stderr, stdin, values }: Context
 
 function fromPipe(stdin: NodeJS.ReadStream, command: string): NodeJS.ReadStream {
   if (!stdin.isTTY) return stdin;
-  const example = 'srun --label umaprobe snapshot --json | umaprobe cluster -';
-  throw new UsageError(`- reads answers from a pipe, and stdin is a terminal: ${example}.`, command);
+  throw new UsageError('- reads answers from a pipe, and stdin is a terminal.', command);
 }
 
 function expected(values: Context['values'], command: string): Pick<ClusterOptions, 'expect'> {
