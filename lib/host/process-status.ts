@@ -111,7 +111,7 @@ export function parseTmpfsSize(text: string, point: string): number | 'half' | n
     if (octal(before.split(' ')[4] ?? '') !== point) continue;
     // The last one hides the others. "tmpfs shm rw,size=65536k,inode64"
     const [type, , options = ''] = after.split(' ');
-    const kilobytes = /(?:^|,)size=(\d{1,15})k(?:,|$)/.exec(options)?.[1];
+    const kilobytes = /(?:^|,)size=(\d{1,12})k(?:,|$)/.exec(options)?.[1];
     size = type !== 'tmpfs' ? null : kilobytes === undefined ? 'half' : Number(kilobytes) * KiB;
   }
   return size;

@@ -291,7 +291,10 @@ describe('the control groups of a system', () => {
       { path: string; pid: number },
       { path: string; pid: number },
     ];
-    const guarded = startGuard({ ...CRITICAL, target: 'system' }, []);
+    // What is run after a stop is run after each.
+    const notes = join(temporaryFolder('notes'), 'notes');
+    const notify = ['sh', '-c', `echo "$UMAPROBE_GUARD_TARGET" >> ${notes}`];
+    const guarded = startGuard({ ...CRITICAL, target: 'system', notifyWords: notify.length }, notify);
     guarded.control(`targets cgroup:/no/such cgroup:${b.path} cgroup:${a.path}`);
     while (runs(a.pid)) await new Promise((resolve) => setTimeout(resolve, 20));
     guarded.child.kill('SIGTERM');
@@ -302,6 +305,7 @@ describe('the control groups of a system', () => {
       { action: 'term', target: b.path },
       { action: 'term', target: a.path },
     ]);
+    expect(readFileSync(notes, 'utf8')).toBe(`${b.path}\n${a.path}\n`);
     expect(process.kill(c.pid, 'SIGKILL')).toBe(true);
     await new Promise((resolve) => setTimeout(resolve, 100));
     for (const { path } of made) rmdirSync(path);

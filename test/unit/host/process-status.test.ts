@@ -7,6 +7,7 @@ import {
   parseTmpfsMounts,
   parseTmpfsSize,
 } from '../../../lib/host/process-status.ts';
+import { mutatedTexts } from '../../support/mutated-texts.ts';
 
 const status = `Name:\tpt_data\\\\work
 Umask:\t0022
@@ -115,4 +116,15 @@ describe('parseTmpfsSize', () => {
     ['no text', '', null],
     ['odd lines', ' - \n-\n/dev/shm - tmpfs\n', null],
   ])('%s', (_, text, size) => expect(parseTmpfsSize(text, '/dev/shm')).toBe(size));
+
+  it('is missing, half or an exact number, whatever the text is', () => {
+    const usual = mount('/dev/shm', 'tmpfs shm rw,size=65536k') + mount('/tmp', 'tmpfs tmpfs rw,size=4k');
+    fc.assert(
+      fc.property(mutatedTexts([usual]), (text) => {
+        const size = parseTmpfsSize(text, '/dev/shm');
+        expect(size === null || size === 'half' || (Number.isSafeInteger(size) && size >= 0)).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
 });
