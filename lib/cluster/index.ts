@@ -21,8 +21,8 @@ const loadCheck = lazy(() => import('./check.ts'));
  * What each of several machines answers, in the order of the hosts or of the answers. A machine that does not answer is a
  * row with its reason, and no error.
  *
- * @throws TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options; UmaError `ERR_UMA_CALL_FAILED` where
- *   ssh cannot be started, `ERR_UMA_PATH` for a file to copy that cannot be read; the signal's reason when it is aborted.
+ * @throws TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options; UmaError `ERR_UMA_PATH` for a file to
+ *   copy that cannot be read; the signal's reason when it is aborted.
  */
 export async function readMachines(options: ClusterOptions): Promise<ClusterMachine[]> {
   const [{ checkCluster }] = await load();

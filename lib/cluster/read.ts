@@ -1,5 +1,6 @@
 /** Asks machines for their snapshots by ssh, all at once. */
 
+import { UmaError } from '../base/errors.ts';
 import { clean, formatDuration } from '../base/format.ts';
 import type { ClusterMachine, ClusterOptions } from '../types/index.ts';
 import { type Copy, copyLine, NOT_THERE, putFile } from './copy.ts';
@@ -24,7 +25,17 @@ export async function askHosts(hosts: readonly string[], asking: Asking): Promis
   return withoutDoubles(await Promise.all(hosts.map((host) => askHost(host, asking))));
 }
 
+/** A ssh that cannot be started is no answer, too: it is not installed, or there are no free descriptors. */
 async function askHost(host: string, asking: Asking): Promise<ClusterMachine> {
+  try {
+    return await answerOf(host, asking);
+  } catch (error) {
+    if (!(error instanceof UmaError)) throw error;
+    return unusable(host, 'unreachable', error.message, 'see whether ssh is installed: ssh -V');
+  }
+}
+
+async function answerOf(host: string, asking: Asking): Promise<ClusterMachine> {
   const { command, copy } = asking;
   if (copy === null) return ask(host, command, asking);
   const first = await ask(host, copyLine(copy), asking, copy);

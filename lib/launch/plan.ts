@@ -73,7 +73,7 @@ function hostsStep(ranks: readonly LaunchRank[], anyway: boolean): LaunchStep {
   const names = ranks.map(({ host }) => host).join(', ');
   if (short.length === 0) return { step: 'hosts', state: 'done', text: `Nothing stands in the way on ${names}.` };
   const end = anyway ? 'It is started all the same.' : 'Nothing is started.';
-  return { step: 'hosts', state: 'done', text: `Not on ${short.join(', ')}, of ${names}. ${end}` };
+  return { step: 'hosts', state: 'done', text: `In the way: ${short.join(', ')}. ${end}` };
 }
 
 /**

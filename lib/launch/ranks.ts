@@ -1,9 +1,9 @@
 /** The other machines of a launch: each is asked for its snapshot, and judged for a rank as this machine is. */
 
-import { hostname } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import { MiB } from '../base/format.ts';
 import { readNamedFile } from '../base/named-path.ts';
-import { hostsOfFile } from '../cluster/hosts.ts';
+import { checkHosts, hostsOfFile } from '../cluster/hosts.ts';
 import { readMachines } from '../cluster/index.ts';
 import type { ClusterMachine, LaunchRank, RecognisedCommand, Snapshot } from '../types/index.ts';
 import type { Answer } from './judge.ts';
@@ -16,14 +16,15 @@ export function otherHosts(
 ): string[] {
   const inFile =
     hosts === undefined && hostfile !== null ? hostsOfFile(readNamedFile('--hostfile', hostfile, MiB)) : [];
-  const own = new Set([
-    'localhost',
-    '127.0.0.1',
-    '::1',
-    hostname().toLowerCase(),
-    hostname().toLowerCase().split('.')[0],
-  ]);
+  const own = new Set(['localhost', ...ownNames()]);
   return [...new Set(hosts ?? [...named, ...inFile])].filter((host) => !own.has(host.toLowerCase()));
+}
+
+/** The host name, also without its domain, and every address: mpirun is often given those of the fast network. */
+function ownNames(): string[] {
+  const name = hostname().toLowerCase();
+  const addresses = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
+  return [name, name.split('.')[0] ?? name, ...addresses];
 }
 
 /** @param judgeOn the answer for a rank on a machine. */
@@ -33,8 +34,22 @@ export async function askRanks(
   judgeOn: (machine: Snapshot) => Promise<Answer>,
   signal: AbortSignal | undefined,
 ): Promise<LaunchRank[]> {
+  const problem = problemOf(hosts);
+  if (problem !== null) return [problem];
   const machines = await readMachines({ hosts, ...(signal === undefined ? {} : { signal }) });
   return Promise.all(machines.map((machine) => rankOf(machine, recognised, judgeOn)));
+}
+
+/** Names of a command line that ssh does not take; null: it takes all of them. Those of the caller were checked before. */
+function problemOf(hosts: readonly string[]): LaunchRank | null {
+  try {
+    checkHosts(hosts);
+    return null;
+  } catch (error) {
+    const next = 'name the machines by --hosts';
+    const summary = `${(error as Error).message}.`;
+    return { host: hosts.join(', ').slice(0, 200), state: 'unreachable', verdict: null, refuses: true, summary, next };
+  }
 }
 
 async function rankOf(

@@ -38,7 +38,7 @@ const NO_ANSWER: readonly [label: string, style: Style] = ['UNKNOWN', 'danger'];
 
 export function clusterPage(report: ClusterReport, options: RenderOptions): string[] {
   const { level, machines, summary } = report;
-  const simulated = machines.map(({ snapshot }) => snapshot?.simulated ?? null);
+  const simulated = machines.flatMap(({ snapshot }) => (snapshot === null ? [] : [snapshot.simulated]));
   const details = machines.length > FEW ? machines.filter(isAmiss).slice(0, 2) : machines;
   return sections(
     [
@@ -62,9 +62,9 @@ function bandLines(simulated: readonly (string | null)[], options: RenderOptions
 
 /** A simulated machine among real ones is none to count on. */
 function mixedLines(simulated: readonly (string | null)[], { width }: RenderOptions): string[] {
-  const names = simulated.filter((name) => name !== null);
-  if (names.length === 0 || names.length === simulated.length) return [];
-  return hanging('note  ', `${names.map(clean).join(', ')} is simulated, and other machines here are real.`, width);
+  const names = [...new Set(simulated)].filter((name) => name !== null);
+  if (names.length === 0 || !simulated.includes(null)) return [];
+  return hanging('note  ', `Simulated machines (${names.map(clean).join(', ')}) stand among real ones.`, width);
 }
 
 function labelOf({ snapshot, state }: ClusterMachine): readonly [label: string, style: Style] {

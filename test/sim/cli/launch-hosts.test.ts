@@ -1,5 +1,6 @@
 /** A launch that starts ranks on other machines: each is asked first, and the one that is short is named. */
 import { existsSync, writeFileSync } from 'node:fs';
+import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { LaunchReport } from '../../../lib/types/index.ts';
@@ -66,6 +67,16 @@ describe('mpirun', () => {
     expect(ranks).toEqual([['busy', expect.stringMatching(/^(no|tight|fits-after)$/)]]);
     expect([code, verdict]).toEqual([1, ranks[0]?.[1]]);
     expect((await planOf('-H', 'localhost,idle')).ranks).toEqual([['idle', 'fits']]);
+  });
+
+  it('has none of its own names asked', async () => {
+    const [address] = Object.values(networkInterfaces()).flatMap((all) => all?.map((each) => each.address) ?? []);
+    expect((await planOf('-H', `${hostname()}:1,${address}`)).ranks).toEqual([]);
+  });
+
+  it('with names that ssh does not take starts nothing', async () => {
+    const { code, ranks } = await planOf('-H', 'idle,node[1-4]');
+    expect([code, ranks]).toEqual([3, [['idle, node[1-4]', null]]]);
   });
 
   it('has each machine of its file asked', async () => {
