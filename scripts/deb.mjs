@@ -49,8 +49,8 @@ Description: how much memory an NVIDIA DGX Spark (GB10) really has
  much a program can load, tests allocations without freezing the machine, and
  gives memory back.
  .
- Node.js is inside: none needs to be installed. The services umaprobe-guard and
- umaprobe-record are installed, and not enabled.
+ Node.js is inside: none needs to be installed. The services umaprobe-guard,
+ umaprobe-record and umaprobe-serve are installed, and not enabled.
 `;
 }
 

@@ -27,12 +27,17 @@ export function pointsOf({ lastSeconds, series }: Pick<Course, 'lastSeconds' | '
   const from = lastSeconds[0]?.at ?? '9999';
   const all = [...series.filter(({ at }) => at < from), ...lastSeconds];
   return all.flatMap((point, index) => {
-    const before = all[index - 1];
-    if (before === undefined) return [point];
-    const end = Date.parse(before.at) + before.spanMs;
-    const gap = Date.parse(point.at) - end;
-    return gap > 2000 && gap > 2 * before.spanMs ? [emptyPoint(end, gap), point] : [point];
+    const gap = gapBetween(all[index - 1], point);
+    return gap === null ? [point] : [gap, point];
   });
+}
+
+/** What stands between two points where nothing was read; null: they are neighbours. */
+export function gapBetween(before: SeriesPoint | undefined, { at }: SeriesPoint): SeriesPoint | null {
+  if (before === undefined) return null;
+  const end = Date.parse(before.at) + before.spanMs;
+  const gap = Date.parse(at) - end;
+  return gap > 2000 && gap > 2 * before.spanMs ? emptyPoint(end, gap) : null;
 }
 
 function emptyPoint(from: number, spanMs: number): SeriesPoint {

@@ -7,7 +7,7 @@ import type {
   RecordedSession,
   SeriesPoint,
 } from '../../lib/types/index.ts';
-import { type Course, pointsOf } from '../report/points.ts';
+import { type Course, gapBetween, pointsOf } from '../report/points.ts';
 
 export const DAY_MS = 24 * 3_600_000;
 /** Of the memory: every reading of half an hour at one a second, before that one a minute. */
@@ -62,13 +62,14 @@ function endMark(session: RecordedSession): RecordedMark[] {
 export function addPoint(course: Course, point: SeriesPoint): void {
   const { series } = course;
   if (point.at <= (series.at(-1)?.at ?? '')) return;
-  series.push(point);
+  const gap = gapBetween(series.at(-1), point);
+  series.push(...(gap === null ? [point] : [gap, point]));
   if (series.length > MOST_POINTS) course.series = thinned(series);
   const since = new Date(Date.parse(point.at) - DAY_MS).toISOString();
   while ((course.series[0]?.at ?? since) < since) course.series.shift();
 }
 
-/** Points of the same minute become one, but the newest: the lowest memory, the highest pressure. A gap stays between its ends. */
+/** Points of the same minute become one, but the newest: the lowest memory, the highest pressure. A gap stays. */
 function thinned(series: readonly SeriesPoint[]): SeriesPoint[] {
   const older: SeriesPoint[] = [];
   for (const point of series.slice(0, -NEWEST_POINTS)) {
@@ -80,10 +81,7 @@ function thinned(series: readonly SeriesPoint[]): SeriesPoint[] {
 }
 
 function canMerge(first: SeriesPoint, second: SeriesPoint): boolean {
-  const gap = Date.parse(second.at) - Date.parse(first.at) - first.spanMs;
-  return (
-    bucketOf(first.at, POINT_MS) === bucketOf(second.at, POINT_MS) && gap <= 2000 && isEmpty(first) === isEmpty(second)
-  );
+  return bucketOf(first.at, POINT_MS) === bucketOf(second.at, POINT_MS) && isEmpty(first) === isEmpty(second);
 }
 
 function bucketOf(at: string, lengthMs: number): number {

@@ -25,6 +25,7 @@ const all = [
   'record',
   'record-read',
   'cluster',
+  'serve',
 ];
 /** V8's space for young objects grows with the live objects between awaits, up to 48 MB, which is no leak. */
 const FLAGS = { leak: ['--min-semi-space-size=1', '--max-semi-space-size=1'] };

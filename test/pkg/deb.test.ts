@@ -32,6 +32,7 @@ describe.skipIf(deb === null)('the Debian package', () => {
       'usr/bin/umaprobe',
       'usr/lib/systemd/system/umaprobe-guard.service',
       'usr/lib/systemd/system/umaprobe-record.service',
+      'usr/lib/systemd/system/umaprobe-serve.service',
       'usr/lib/umaprobe/umaprobe',
       'usr/share/bash-completion/completions/umaprobe',
       'usr/share/doc/umaprobe/changelog.Debian.gz',

@@ -40,7 +40,7 @@ describe('the course of a machine', () => {
   it('shows a gap where no reading came, also when it is old', () => {
     const course = emptyCourse();
     for (let second = 0; second < 20_000; second += 1)
-      if (second < 500 || second > 600) addPoint(course, pointAt(second * 1000, 50));
+      if (second < 500 || second > 510) addPoint(course, pointAt(second * 1000, 50));
     expect(pointsOf(course).filter(({ free }) => free === null).length).toBe(1);
   });
 
@@ -51,7 +51,7 @@ describe('the course of a machine', () => {
         const course = emptyCourse();
         for (const { bytes, ms } of readings) addPoint(course, pointAt(ms, bytes));
         const times = course.series.map(({ at }) => at);
-        return times.length <= 300 && times.every((at, place) => place === 0 || at > (times[place - 1] ?? ''));
+        return times.length <= 600 && times.every((at, place) => place === 0 || at > (times[place - 1] ?? ''));
       }),
     );
   });
