@@ -11,6 +11,7 @@ import { findTool } from '../../scripts/run.mjs';
 import { CLI, cliEnvironment, umaprobe } from '../support/cli.ts';
 import { sentSnapshot } from '../support/fake-ssh.ts';
 import { ROOT } from '../support/root.ts';
+import { pathWith } from '../support/sandbox.ts';
 import { parseDocument } from '../support/schemas.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { waitFor } from '../support/wait.ts';
@@ -34,6 +35,9 @@ const home = join(folder, 'home');
 const UMAPROBE = `${process.execPath} ${CLI}`;
 const simulated = (machine: string): string => `exec ${UMAPROBE} snapshot --json --sim ${machine}`;
 const NOISE = `{ head -c 10485760 /dev/zero | tr '\\0' x; printf '\\033[2J\\033]0;owned\\a\\n'; }`;
+
+/** All that a script of --copy needs. */
+const WITHOUT_NODE = pathWith('sh', 'cat', 'chmod', 'mkdir', 'mktemp', 'mv', 'rm', 'sha256sum');
 
 /** What runs there whatever is asked; '': what is asked. */
 const MACHINES: Readonly<Record<string, string>> = {
@@ -77,7 +81,7 @@ function start(name: string, index: number, forced: string): void {
       'UsePAM no',
       'PasswordAuthentication no',
       'PermitRootLogin yes',
-      `SetEnv HOME=${home} PATH=/usr/bin:/bin TMPDIR=${folder}`,
+      `SetEnv HOME=${home} PATH=${forced === '' ? WITHOUT_NODE : '/usr/bin:/bin'} TMPDIR=${folder}`,
       ...(forced === '' ? [] : [`ForceCommand ${forced}`]),
       '',
     ].join('\n'),
