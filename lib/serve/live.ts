@@ -64,10 +64,14 @@ export class Live {
   }
 
   /** A reading that is no older than the interval. */
-  #fresh(): Promise<void> {
-    const { config, machines } = this.#settings;
-    if (this.#last !== null && performance.now() - this.#last.atMs < config.intervalMs) return Promise.resolve();
-    this.#reading ??= machines
+  async #fresh(): Promise<void> {
+    const isFresh = this.#last !== null && performance.now() - this.#last.atMs < this.#settings.config.intervalMs;
+    if (!isFresh) await this.#read();
+  }
+
+  /** Whoever asks during a reading waits for that one. */
+  #read(): Promise<void> {
+    this.#reading ??= this.#settings.machines
       .read()
       .then((round) => {
         this.#last = { round, atMs: performance.now() };
@@ -85,7 +89,7 @@ export class Live {
     await this.#follow();
     while (this.#readers.count > 0 && !signal.aborted) {
       const startedMs = performance.now();
-      await this.#fresh();
+      await this.#read();
       this.#readers.send(this.#news());
       const pause = Math.max(0, startedMs + config.intervalMs - performance.now());
       await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);

@@ -1,5 +1,6 @@
 /** The machines of a page: this one, or several by the user's ssh. A machine without a reading says why. */
 
+import { setMaxListeners } from 'node:events';
 import { cluster } from '../cluster/index.ts';
 import type { ClusterMachine } from '../types/index.ts';
 import type { SharedReading } from './reading.ts';
@@ -34,6 +35,8 @@ export function ownMachine(reading: SharedReading, host: string): Machines {
 
 /** @param signal ends every ssh. */
 export function machinesBySsh(hosts: readonly string[], signal: AbortSignal): Machines {
+  // Each ssh listens: Node warns from eleven on.
+  setMaxListeners(0, signal);
   return {
     hosts,
     async read() {

@@ -76,8 +76,9 @@ export function summaryOf(machines: readonly LiveMachine[], summary: string): Ma
   const scale = Math.max(1, ...machines.map(({ machine }) => machine.snapshot?.host.total ?? 0));
   const rows = machines.map(({ machine: { because, host, snapshot } }, index) => {
     const safe = snapshot?.judgement.safe.bytes ?? null;
+    const simulated = snapshot === null || snapshot.simulated === null ? '' : ` SIMULATED ${clean(snapshot.simulated)}`;
     const bar = safe === null ? null : cellBar(safe, { scale, most: snapshot?.host.total ?? scale });
-    return html`<tr><th scope="row"><a href="#machine-${index}">${clean(host)}</a></th><td class="left">${levelOf(snapshot)}</td><td>${formatBytes(safe)}</td><td>${bar}</td><td class="reason">${snapshot?.judgement.because ?? because ?? UNKNOWN}</td></tr>\n`;
+    return html`<tr><th scope="row"><a href="#machine-${index}">${clean(host)}</a>${simulated}</th><td class="left">${levelOf(snapshot)}</td><td>${formatBytes(safe)}</td><td>${bar}</td><td class="reason">${snapshot?.judgement.because ?? because ?? UNKNOWN}</td></tr>\n`;
   });
   return html`<p class="notice">${summary}</p>${scrollTable(
     'All machines',

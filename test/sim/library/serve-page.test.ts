@@ -221,6 +221,7 @@ it('a day of readings takes little memory', async (context) => {
 
 describe('the page of sixteen machines', () => {
   let served: Served;
+  let stderr = '';
   const hosts = Array.from({ length: 16 }, (_, index) => `spark-${index + 1}`);
   beforeAll(async () => {
     const ssh = fakeSsh();
@@ -233,6 +234,9 @@ describe('the page of sixteen machines', () => {
         ssh.host(host, `printf 'ssh: connect to host spark-9 port 22: Connection refused \\033[2J\\n' >&2; exit 255`);
     }
     served = await serving(['--hosts', hosts.join(',')], { PATH: `${ssh.folder}:${process.env.PATH}` });
+    served.child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
   });
 
   it.for([
@@ -263,6 +267,7 @@ describe('the page of sixteen machines', () => {
     await page.keyboard.press('Enter');
     await expect.poll(() => textOf(page, '[data-machine]:visible h2')).toBe('spark-12');
     expect(await page.locator('[data-machine]:visible').count()).toBe(1);
+    expect(stderr).toBe('');
     await page.close();
   });
 });

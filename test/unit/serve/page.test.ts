@@ -90,6 +90,11 @@ describe('a machine on the page', () => {
     }
   });
 
+  it('that is simulated says so among others', () => {
+    const { text } = summaryOf([machineOf(snapshotOf({ simulated: 'gb10' }), 'a'), machineOf(snapshotOf(), 'b')], '');
+    expect(text.match(/SIMULATED gb10/g)?.length).toBe(1);
+  });
+
   it('of several the summary is as cluster() says it', () => {
     const { text } = summaryOf([machineOf(snapshotOf(), 'a'), machineOf(null, 'b')], 'b has given no usable answer.');
     expect(text).toContain('b has given no usable answer.');
