@@ -23,6 +23,7 @@ const SLOW = [
   'test/kernel/others-files.test.ts', // root writes where another user replaces each name
   'test/sim/cli/guard-bare.test.ts', // a hundred programs, each bare and guarded
   'test/sim/cli/earlyoom.test.ts', // earlyoom looks at series of the field in real time
+  'test/sim/library/serve-page.test.ts', // the live page in a browser, with sixteen machines and a day of readings
   'test/sim/native/node-workers.test.ts', // a hundred worker threads are terminated in a call
   'test/sim/simulator/cudart.test.ts', // C++ programs are built with the shared and the static runtime
   'test/sim/simulator/abi.test.ts', // C programs are compiled against the headers of CUDA and NVML

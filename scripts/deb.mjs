@@ -101,12 +101,12 @@ function fill(tree, arch, seconds) {
   };
   const compressed = (path, content) => write(`${path}.gz`, gzipSync(content, { level: 9 }));
   const inside = packageInside(arch);
-  for (const { path, executable } of inside.files) {
-    const to = join('usr/lib/umaprobe', inside.name, path);
-    write(to, readFileSync(inside.sources[path]), executable ? 0o755 : 0o644);
-    // Where other programs are told to look: the folder above is another one with each version.
-    if (path.startsWith('monitoring/'))
-      write(join('usr/share/umaprobe', path), readFileSync(inside.sources[path]), executable ? 0o755 : 0o644);
+  for (const { path, executable } of inside.files)
+    write(join('usr/lib/umaprobe', inside.name, path), readFileSync(inside.sources[path]), executable ? 0o755 : 0o644);
+  // Where other programs are told to look: the folder above is another one with each version.
+  for (const path of filesOf(join(root, 'monitoring')).filter((file) => !file.endsWith('.test.yml'))) {
+    const file = join(root, 'monitoring', path);
+    write(join('usr/share/umaprobe/monitoring', path), readFileSync(file), statSync(file).mode & 0o111 ? 0o755 : 0o644);
   }
   copyFileSync(join(root, 'build-standalone', `umaprobe-${version}-linux-${arch}`), join(tree, PROGRAM));
   mkdirSync(join(tree, 'usr/bin'));

@@ -92,7 +92,7 @@ function sourcesOf(arch, work) {
 
 /** Folders, files, and the name of the folder that they are unpacked into. */
 function listOf(sources) {
-  const programs = /^(prebuilds\/.*|monitoring)\/[\w-]+$/;
+  const programs = /^prebuilds\/.*\/[\w-]+$/;
   const files = Object.entries(sources).map(([path, source]) => {
     const content = readFileSync(source);
     return { path, size: content.length, sha256: sha256(content), executable: programs.test(path) };
