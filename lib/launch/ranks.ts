@@ -63,5 +63,14 @@ async function rankOf(
   const { summary, verdict } = verdictFor({ fit, noFit, machine: snapshot, recognised: read });
   const refuses = isRefusal(verdict, fit);
   const [remedy] = fit?.remedies ?? [];
-  return { host, state, verdict, refuses, summary, next: refuses ? (remedy?.text ?? snapshot.judgement.next) : null };
+  const simulated = snapshot.simulated === null ? '' : ` (simulated: ${snapshot.simulated})`;
+  const text = `${summary}${simulated}`;
+  return {
+    host,
+    state,
+    verdict,
+    refuses,
+    summary: text,
+    next: refuses ? (remedy?.text ?? snapshot.judgement.next) : null,
+  };
 }

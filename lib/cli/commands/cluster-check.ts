@@ -1,13 +1,13 @@
 import { clusterCheck } from '../../cluster/index.ts';
 import { clusterCheckPage } from '../../render/text/cluster.ts';
 import type { ClusterCheck, FitNeed } from '../../types/index.ts';
-import type { Command, Context } from '../core/command.ts';
+import { type Command, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { EXACT, flag, isGiven, size, text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { MACHINE_OPTIONS, machinesOf } from './cluster-shared.ts';
+import { MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
 import { estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
 import { fitOptionsOf, PROGRAM_OPTIONS } from './fit.ts';
 
@@ -49,7 +49,9 @@ export const clusterCheckCommand: Command = {
   async run(context) {
     const machines = machinesOf(context, NAME);
     const { values } = context;
-    const document = await clusterCheck(await needOf(context), { ...machines, ...fitOptionsOf(values, NAME) });
+    const [need, fitting] = [await needOf(context), fitOptionsOf(values, NAME)];
+    const document = await unlessInterrupted(machines, (asked) => clusterCheck(need, { ...asked, ...fitting }));
+    if (typeof document === 'number') return finished(document);
     return {
       exitCode: exitCodeOf(document),
       document,

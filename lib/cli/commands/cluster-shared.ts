@@ -5,6 +5,7 @@ import { readNamedFile } from '../../base/named-path.ts';
 import { hostsOfFile } from '../../cluster/hosts.ts';
 import type { ClusterOptions } from '../../types/index.ts';
 import type { Context, OptionTable } from '../core/command.ts';
+import { onInterrupt } from '../core/interrupt.ts';
 import { count, duration, durationRange, isGiven, list, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
 
@@ -97,4 +98,23 @@ function fromFile(path: string, command: string): string[] {
   const hosts = hostsOfFile(readNamedFile('--hostfile', path, MiB));
   if (hosts.length > 0) return hosts;
   throw new UsageError(`--hostfile "${path}" names no machine; expected one in each line.`, command);
+}
+
+/** What the machines answer; a signal ends every ssh, and is the exit code. */
+export async function unlessInterrupted<T>(
+  options: ClusterOptions,
+  ask: (options: ClusterOptions) => Promise<T>,
+): Promise<T | number> {
+  // A pipe is read until its end, which the default of a signal cuts short.
+  if (options.hosts === undefined) return ask(options);
+  const interrupt = onInterrupt(() => undefined);
+  try {
+    return await ask({ ...options, signal: interrupt.signal });
+  } catch (error) {
+    const code = interrupt.exitCode();
+    if (code === null) throw error;
+    return code;
+  } finally {
+    interrupt.close();
+  }
 }

@@ -10,7 +10,7 @@ import { openLive } from '../core/live.ts';
 import { duration, durationRange, EXACT, flag, INTERVAL, isGiven } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { MACHINE_OPTIONS, machinesOf } from './cluster-shared.ts';
+import { MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
 
 const NAME = 'cluster';
 /** Each round starts an ssh for each host. */
@@ -51,7 +51,8 @@ export const clusterCommand: Command = {
     const intervalMs = isGiven(values, 'interval') ? duration(values, 'interval', WATCH, WATCH_MS, NAME) : WATCH_MS;
     if (flag(values, 'watch')) return finished(await follow(context, options, intervalMs));
     if (isGiven(values, 'interval')) throw new UsageError('--interval needs --watch.', NAME);
-    const document = await cluster(options);
+    const document = await unlessInterrupted(options, cluster);
+    if (typeof document === 'number') return finished(document);
     return {
       exitCode: exitCodeOf(document),
       document,
