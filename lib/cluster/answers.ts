@@ -7,7 +7,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { MiB } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { ClusterMachine } from '../types/index.ts';
-import { DocumentReader, Lines } from './documents.ts';
+import { DocumentReader, type Found, Lines } from './documents.ts';
 import { type Answer, judgeAnswer, unusable, withoutDoubles } from './judge.ts';
 
 /** Marks at the start of a line, each with the rank in it. */
@@ -21,7 +21,7 @@ const MARKS = [
  * Open MPI 4 (--tag-output) and 5 (--output tag): at the start of a line and of each piece of 4096 bytes, also within a line,
  * behind which the piece of another rank may follow.
  */
-const MPI_MARK = /(\[(?:\d{1,9},\d{1,9}\]<std(?:out|err)>:|[^\]\s]{1,200}@\d{1,9},\d{1,9}\]<std(?:out|err)>: ?))/;
+const MPI_MARK = /(\[(?:\d{1,9},\d{1,9}\]<std(?:out|err)>:|[^[\]\s]{1,200}@\d{1,9},\d{1,9}\]<std(?:out|err)>: ?))/;
 
 /** Of all answers together. */
 const MOST_BYTES = 64 * MiB;
@@ -76,15 +76,20 @@ class Rank {
     while (this.#cameAt.length < this.#reader.found.length) this.#cameAt.push(Date.now());
   }
 
+  /** Pieces of texts that ran into each other count as one. */
   end(): Answer[] {
     this.#lines.end();
     this.#reader.end();
-    return this.#reader.found.map((found, index) => ({
-      host: '',
-      found: [found],
-      cameAt: this.#cameAt[index] ?? Date.now(),
-    }));
+    const { found } = this.#reader;
+    const piece = found.findIndex((each) => !isAnswer(each));
+    return found.flatMap((each, index) =>
+      isAnswer(each) || index === piece ? [{ host: '', found: [each], cameAt: this.#cameAt[index] ?? Date.now() }] : [],
+    );
   }
+}
+
+function isAnswer({ document }: Found): boolean {
+  return document !== null && typeof Reflect.get(document, 'schema') === 'string';
 }
 
 /** Texts that ran into each other are the usual reason in a pipe. */

@@ -58,6 +58,7 @@ describe('of mpirun, which marks pieces', () => {
   ])('version %s: wherever a piece ends', async (_, mark) => {
     const sent = [0, 1].map((rank) => sentSnapshot(`spark-${rank}`));
     const texts = sent.map(text);
+    const behindBracket: [number, number] = [0, (texts[0]?.indexOf('[]') ?? 0) + 1];
     // No space is at the start of a piece: that of version 5 would be taken for the end of its mark.
     const piece = (whole: string, from: number, size: number) =>
       whole.slice(from, from + size + whole.slice(from + size).search(/\S|$/));
@@ -75,7 +76,7 @@ describe('of mpirun, which marks pieces', () => {
           new Map(sent.map((each) => [each.hostName, each])),
         );
       }),
-      { numRuns: 30 },
+      { numRuns: 100, examples: [[[behindBracket, [1, 10]]]] },
     );
   });
 });
@@ -91,6 +92,14 @@ it('without marks, in lines of any order, are never another snapshot than was se
     }),
     { numRuns: 40 },
   );
+});
+
+it('without marks, whose lines are mixed, are one row that says what to do', async () => {
+  const texts = [text(sentSnapshot('a')), text(sentSnapshot('b'))];
+  const machines = await read(interleaved(texts, [0, 1]));
+  expect(machines).toMatchObject([
+    { host: 'answer 1', state: 'unreadable', next: expect.stringMatching(/srun --label/) },
+  ]);
 });
 
 it('that are missing are rows of their own', async () => {
