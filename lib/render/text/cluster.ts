@@ -106,7 +106,11 @@ function machineLines(machine: ClusterMachine, options: RenderOptions): string[]
     return paragraph(host, labelOf(machine), because ?? '', { text: next, command: null }, options);
   const { judgement } = snapshot;
   const { findings, safe } = judgement;
-  const room = `${amount(safe.bytes, options)} of ${amount(snapshot.host.total, options)} can be loaded.`;
+  const total = amount(snapshot.host.total, options);
+  const room =
+    safe.bytes === null
+      ? 'How much can be loaded is not known.'
+      : `${amount(safe.bytes, options)} of ${total} can be loaded.`;
   const holder = holderOf(snapshot);
   const sentence = [room, judgement.because, holder === null || judgement.because.includes(holder) ? '' : holder];
   const command = findings.find(({ remedy }) => remedy?.text === judgement.next)?.remedy?.command ?? null;

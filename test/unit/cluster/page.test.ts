@@ -31,6 +31,12 @@ describe('a simulated machine', () => {
   });
 });
 
+it('says of a machine without a GPU that it is not known', async () => {
+  expect(await pageOf(sentSnapshot('plain', { gpu: false }))).toMatch(
+    /plain {2}WARNING {2}How much can be loaded is not/,
+  );
+});
+
 it.each([1, 3, 4, 16])('has each of %i machines', async (count) => {
   const sent = Array.from({ length: count }, (_, at) => sentSnapshot(`spark-${at}`));
   const page = await pageOf(...sent);
