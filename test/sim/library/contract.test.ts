@@ -12,14 +12,17 @@ import { meminfoBytes } from '../../support/meminfo.ts';
 import { GiB } from '../../support/units.ts';
 
 describe('a snapshot of', () => {
-  it('the real host', () => {
+  // Other programs take and give back memory: some reading lies between two others of the same.
+  it('the real host', { retry: 5 }, () => {
+    const before = meminfoBytes('MemAvailable');
     const snapshot = snapshotJson();
+    const after = meminfoBytes('MemAvailable');
     expectContract(snapshot);
     expect(snapshot.simulated).toBeNull();
     expect(snapshot.host.total).toBe(meminfoBytes('MemTotal'));
-    expect(Math.abs((snapshot.host.available as number) - meminfoBytes('MemAvailable'))).toBeLessThan(
-      0.01 * meminfoBytes('MemTotal'),
-    );
+    const moves = 0.01 * meminfoBytes('MemTotal');
+    expect(snapshot.host.available).toBeGreaterThan(Math.min(before, after) - moves);
+    expect(snapshot.host.available).toBeLessThan(Math.max(before, after) + moves);
     expect(snapshot.host.hugePageSize).toBe(meminfoBytes('Hugepagesize'));
   });
 

@@ -25,8 +25,9 @@ describe('the command after a stop', () => {
   it('runs once, with what happened, though SIGTERM is followed by SIGKILL', async () => {
     const { file, noted } = notifier('cat; echo out; echo err >&2; exit 3');
     const program = startGuard(HARMLESS, ['sh', '-c', "trap '' TERM; echo ready; sleep 20 & wait; sleep 20"]);
+    const ready = once(program.child.stdout as NodeJS.ReadableStream, 'data');
     const { pid } = await program.line('started');
-    if (program.child.stdout !== null) await once(program.child.stdout, 'data');
+    await ready;
     const options = { ...CRITICAL, graceMs: 100, target: `pid:${pid}`, notifyWords: 3 };
     const guarded = startGuard(options, [file, 'two words', '']);
     const { code, ended, stderr, stdout } = await guarded.end;
