@@ -16,7 +16,7 @@ import type {
   FitVerdict,
 } from '../types/index.ts';
 import { KEYS } from './options.ts';
-import { unanswered, weakestFirst } from './report.ts';
+import { differencesAmong, unanswered, weakestFirst } from './report.ts';
 
 export type CheckOptions = Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>;
 
@@ -100,6 +100,7 @@ function checkReport(fitted: readonly Fitted[], durationMs: number): ClusterChec
     need: worst?.report?.need === undefined ? null : rangeOf(worst.report.need),
     estimate: worst?.estimated ?? null,
     ranks,
+    differences: differencesAmong(fitted.map(({ machine }) => machine)),
     durationMs,
   };
 }

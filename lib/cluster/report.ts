@@ -1,7 +1,8 @@
 /** The report of cluster(): the weakest machine first, and what can be loaded on each. */
 
 import { formatBytes } from '../base/format.ts';
-import type { ClusterMachine, ClusterReport, Level } from '../types/index.ts';
+import { differencesOf } from '../memory/differences.ts';
+import type { ClusterMachine, ClusterReport, HostDifference, Level } from '../types/index.ts';
 
 const LEVELS: readonly Level[] = ['ok', 'notice', 'warning', 'danger'];
 
@@ -30,8 +31,14 @@ export function clusterReport(read: readonly ClusterMachine[], durationMs: numbe
     limiting,
     summary: summaryOf(machines, safe, limiting),
     machines,
+    differences: differencesAmong(machines),
     durationMs,
   };
+}
+
+/** Of those that answered. */
+export function differencesAmong(machines: readonly ClusterMachine[]): HostDifference[] {
+  return differencesOf(machines.flatMap(({ host, snapshot }) => (snapshot === null ? [] : [{ host, snapshot }])));
 }
 
 function highest(levels: readonly Level[]): Level {

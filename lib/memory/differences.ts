@@ -1,21 +1,12 @@
 /** In what the hosts of one program differ: facts of their snapshots, side by side. Pure. */
 
 import { clean, formatBytes } from '../base/format.ts';
-import type { Reading } from '../types/index.ts';
+import type { HostDifference, Reading } from '../types/index.ts';
 import { HOG_SHARE } from './findings/row.ts';
 
 export interface NamedSnapshot {
   host: string;
   snapshot: Reading;
-}
-
-/** A fact that is not the same on all hosts. */
-export interface HostDifference {
-  id: 'kernel' | 'driver' | 'page-size' | 'memory' | 'gpus' | 'machine';
-  /** "The hosts differ: kernel 6.17.0 on spark-1, 7.0.0 on spark-2." */
-  summary: string;
-  /** In the order of the hosts; null: not known there. */
-  values: { host: string; value: string | null }[];
 }
 
 interface Fact {
@@ -41,7 +32,6 @@ const FACTS: readonly Fact[] = [
   // Sparks differ by 1.6 % in what their firmware reserves.
   { id: 'memory', name: 'MemTotal', of: ({ host }) => host.total, text: formatBytes, tolerance: HOG_SHARE },
   { id: 'gpus', name: 'GPUs', of: gpusOf },
-  { id: 'machine', name: 'simulated machine', of: ({ simulated }) => simulated ?? 'none' },
 ];
 
 /** The first that says more is first. Hosts of which a fact is not known neither differ nor agree: their `value` is null. */

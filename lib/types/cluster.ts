@@ -65,6 +65,15 @@ export interface ClusterOptions {
   signal?: AbortSignal;
 }
 
+/** A fact that is not the same on all machines that answered, such as their kernels. */
+export interface HostDifference {
+  id: 'kernel' | 'driver' | 'page-size' | 'memory' | 'gpus';
+  /** "The hosts differ: kernel 6.17.0 on spark-1, 7.0.0 on spark-2." */
+  summary: string;
+  /** In the order of the machines; null: not known there. */
+  values: { host: string; value: string | null }[];
+}
+
 /** The memory of several machines. Sizes in bytes. */
 export interface ClusterReport {
   schema: 'umaprobe/cluster/1';
@@ -80,6 +89,8 @@ export interface ClusterReport {
   summary: string;
   /** The weakest first: without an answer, with nothing known to load, then by what can be loaded. */
   machines: ClusterMachine[];
+  /** In what those that answered differ: programs that span them mostly want them alike. */
+  differences: HostDifference[];
   durationMs: number;
 }
 
@@ -112,5 +123,7 @@ export interface ClusterCheck {
   estimate: EstimateReport | null;
   /** The weakest first. */
   ranks: ClusterRank[];
+  /** In what those that answered differ. */
+  differences: HostDifference[];
   durationMs: number;
 }

@@ -7,6 +7,7 @@ import type {
   ClusterRank,
   ClusterReport,
   ClusterState,
+  HostDifference,
   Snapshot,
 } from '../../types/index.ts';
 import { VERDICTS } from '../fit-parts.ts';
@@ -37,7 +38,7 @@ const STATES: Readonly<Record<ClusterState, string>> = {
 const NO_ANSWER: readonly [label: string, style: Style] = ['UNKNOWN', 'danger'];
 
 export function clusterPage(report: ClusterReport, options: RenderOptions): string[] {
-  const { level, machines, summary } = report;
+  const { differences, level, machines, summary } = report;
   const simulated = machines.flatMap(({ snapshot }) => (snapshot === null ? [] : [snapshot.simulated]));
   const details = machines.length > FEW ? machines.filter(isAmiss).slice(0, 2) : machines;
   return sections(
@@ -47,7 +48,7 @@ export function clusterPage(report: ClusterReport, options: RenderOptions): stri
     ],
     machines.length > FEW ? machineTable(machines, options) : [],
     ...details.map((machine) => machineLines(machine, options)),
-    mixedLines(simulated, options),
+    noteLines(simulated, differences, options),
   );
 }
 
@@ -60,11 +61,18 @@ function bandLines(simulated: readonly (string | null)[], options: RenderOptions
   return names.length === 0 ? [] : [simulatedBand(names.join(', '), options)];
 }
 
-/** A simulated machine among real ones is none to count on. */
-function mixedLines(simulated: readonly (string | null)[], { width }: RenderOptions): string[] {
+/** A simulated machine among real ones is none to count on; ranks of one program mostly want the same kernel and driver. */
+function noteLines(
+  simulated: readonly (string | null)[],
+  differences: readonly HostDifference[],
+  { width }: RenderOptions,
+): string[] {
   const names = [...new Set(simulated)].filter((name) => name !== null);
-  if (names.length === 0 || !simulated.includes(null)) return [];
-  return hanging('note  ', `Simulated machines (${names.map(clean).join(', ')}) stand among real ones.`, width);
+  const isMixed = names.length > 0 && simulated.includes(null);
+  const mixed = isMixed ? [`Simulated machines (${names.map(clean).join(', ')}) stand among real ones.`] : [];
+  return [...mixed, ...differences.map(({ summary }) => clean(summary))].flatMap((note) =>
+    hanging('note  ', note, width),
+  );
 }
 
 function labelOf({ snapshot, state }: ClusterMachine): readonly [label: string, style: Style] {
@@ -140,14 +148,14 @@ function paragraph(
 }
 
 export function clusterCheckPage(report: ClusterCheck, options: RenderOptions): string[] {
-  const { complete, need, ranks, summary, verdict } = report;
+  const { complete, differences, need, ranks, summary, verdict } = report;
   const simulated = ranks.filter(({ fit }) => fit !== null).map((rank) => rank.simulated);
   const label = complete ? VERDICTS[verdict] : ([VERDICTS[verdict][0], 'danger'] as const);
   return sections(
     [...bandLines(simulated, options), ...labelled(...label, clean(summary), options)],
     [...rankTable(ranks, options), ...needLines(need, options)],
     ...ranks.filter(({ fit }) => fit?.verdict !== 'fits').map((rank) => rankLines(rank, options)),
-    mixedLines(simulated, options),
+    noteLines(simulated, differences, options),
   );
 }
 

@@ -37,6 +37,15 @@ it('says of a machine without a GPU that it is not known', async () => {
   );
 });
 
+it('notes in what machines differ, and nothing where they are alike', async () => {
+  const other = sentSnapshot('spark-2', {}, {});
+  const newer = { ...other, kernel: { ...other.kernel, release: '7.0.0-1019-nvidia' } };
+  expect((await pageOf(sentSnapshot('spark-1'), newer)).replace(/\s+/g, ' ')).toMatch(
+    /note The hosts differ: kernel \S+ on spark-1, 7\.0\.0-1019-nvidia on spark-2\./,
+  );
+  expect(await pageOf(sentSnapshot('spark-1'), other)).not.toContain('differ');
+});
+
 it.each([1, 3, 4, 16])('has each of %i machines', async (count) => {
   const sent = Array.from({ length: count }, (_, at) => sentSnapshot(`spark-${at}`));
   const page = await pageOf(...sent);

@@ -59,13 +59,6 @@ describe('differences of hosts', () => {
       /MemTotal 119\.7 GiB on spark-1, 62\.0 GiB on/,
     ],
     [
-      'machine',
-      (reading: Reading) => {
-        reading.simulated = 'gb10';
-      },
-      /simulated machine none on spark-1, gb10 on/,
-    ],
-    [
       'page-size',
       (reading: Reading) => {
         reading.contiguity = [{ order: 0, blockBytes: 65_536, freeBlocks: 1, movableBlocks: null }];
