@@ -5,7 +5,7 @@
 import { printable } from '../base/format.ts';
 import { bytesInBlocks } from '../memory/contiguity.ts';
 import { heldOn } from '../memory/findings/gpu.ts';
-import type { DeviceSnapshot, FreeBlocks, Snapshot } from '../types/index.ts';
+import type { DeviceSnapshot, FreeBlocks, MetricsFormat, Snapshot } from '../types/index.ts';
 
 type Labels = Readonly<Record<string, string | null>>;
 type Sample = readonly [labels: Labels, value: number | null];
@@ -144,9 +144,6 @@ const METRICS: readonly Metric[] = [
 
 /** Names of all metrics, in the order in which they are written. */
 export const METRIC_NAMES: readonly string[] = METRICS.map(({ name }) => `umaprobe_${name}`);
-
-/** `text`: Prometheus' text format 0.0.4. `openmetrics`: OpenMetrics 1.0. The samples of both are the same lines. */
-export type MetricsFormat = 'text' | 'openmetrics';
 
 /** @param version of umaprobe. */
 export function metricsText(snapshot: Snapshot, version: string, format: MetricsFormat = 'text'): string {

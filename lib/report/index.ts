@@ -2,7 +2,6 @@
 
 import { checkChoice, checkKeys, invalidType, invalidValue, type Keys } from '../base/arguments.ts';
 import { formatBoth } from '../base/format.ts';
-import type { MetricsFormat } from '../render/metrics.ts';
 import type {
   CompareReport,
   EstimateReport,
@@ -12,6 +11,7 @@ import type {
   FitTogether,
   LaunchReport,
   LayoutReport,
+  MetricsFormat,
   ProfileReport,
   RecordedSession,
   RecordReport,

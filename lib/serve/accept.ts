@@ -1,6 +1,6 @@
 /** Which format of the metrics a client prefers, by its Accept header (RFC 9110, 12.5.1). */
 
-import type { MetricsFormat } from '../render/metrics.ts';
+import type { MetricsFormat } from '../types/index.ts';
 
 export const CONTENT_TYPES: Readonly<Record<MetricsFormat, string>> = {
   text: 'text/plain; version=0.0.4; charset=utf-8',

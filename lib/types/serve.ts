@@ -78,3 +78,6 @@ export interface LiveHistory {
   /** Why there is none, as a clause; null: there may be some. */
   why: string | null;
 }
+
+/** `text`: Prometheus' text format 0.0.4. `openmetrics`: OpenMetrics 1.0. The samples of both are the same lines. */
+export type MetricsFormat = 'text' | 'openmetrics';
