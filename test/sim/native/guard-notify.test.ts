@@ -77,7 +77,8 @@ describe('the command after a stop', () => {
     const { file, noted } = notifier();
     // Its helper has no other mark than the command line of the guard, with this file in it.
     const helpers = () => {
-      const { stdout } = spawnSync('pgrep', ['-f', file], { encoding: 'utf8' });
+      // Without what is preloaded here: with a sanitizer pgrep hangs.
+      const { stdout } = spawnSync('pgrep', ['-f', file], { encoding: 'utf8', env: { PATH: process.env.PATH } });
       return stdout.split('\n').filter((pid) => pid !== '' && runs(pid));
     };
     const guarded = startGuard({ ...HARMLESS, notifyWords: 1 }, [file, 'sleep', '0.4']);
