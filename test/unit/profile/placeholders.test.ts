@@ -36,7 +36,7 @@ describe('placeholders', () => {
         const text = parts.join('');
         const { files, names } = placeholdersOf(text);
         const missing = names.filter((name) => !Object.hasOwn(params, name));
-        if (names.length + files.length === 0) expect(filled(text.replaceAll('{{', '{ {'))).not.toContain('/trial/');
+        if (names.length + files.length === 0) expect(filled(text)).not.toContain('/trial/');
         for (const name of missing) expect(filled(text)).toContain(`{${name}}`);
       }),
     );
