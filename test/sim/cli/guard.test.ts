@@ -102,7 +102,7 @@ describe('a program under the guard', () => {
 });
 
 describe('a program that takes too much (simulated)', () => {
-  const program = [process.execPath, 'dist/cli.js', 'sim', 'grow', '--rate', '8GiB/s', '--to', '20GiB'];
+  const program = [process.execPath, 'dist/cli.js', 'sim', 'grow', '--rate', '3GiB/s', '--to', '20GiB'];
 
   it('is stopped with exit code 6 and a sentence', () => {
     const { code, stderr, stdout } = guard('--sim', 'gb10', '--floor', '108GiB', '--quiet', '--', ...program);
