@@ -3,6 +3,9 @@
 import { invalidArgument, invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
 import { LIMITS } from '../base/limits.ts';
 
+/** How long the answer of each host is waited for unless the caller says. */
+export const DEFAULT_DEADLINE_MS = 15_000;
+
 /**
  * What ssh takes as one destination: a name of its configuration, "user@host", an address, "ssh://user@host:port". A name
  * that begins with "-" would be an option of ssh, and signs of a shell would be read by a ProxyCommand.

@@ -15,8 +15,8 @@ import { LIMITS } from '../base/limits.ts';
 import { checkPath } from '../base/program-arguments.ts';
 import type { ClusterOptions } from '../types/index.ts';
 import { readCopy } from './copy.ts';
-import { checkHosts } from './hosts.ts';
-import { type Asking, DEFAULT_COMMAND, DEFAULT_DEADLINE_MS } from './read.ts';
+import { checkHosts, DEFAULT_DEADLINE_MS } from './hosts.ts';
+import { type Asking, DEFAULT_COMMAND } from './read.ts';
 
 export const KEYS: Keys<ClusterOptions> = {
   hosts: true,

@@ -9,7 +9,6 @@ import { judgeAnswer, unusable, withoutDoubles } from './judge.ts';
 import { runBySsh, type SshEnd } from './ssh.ts';
 
 export const DEFAULT_COMMAND = 'umaprobe snapshot --json';
-export const DEFAULT_DEADLINE_MS = 15_000;
 
 export interface Asking {
   /** For the shell of each host. */

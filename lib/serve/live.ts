@@ -39,7 +39,6 @@ export class Live {
   #reading: Promise<void> | null = null;
   #last: { round: Round; atMs: number } | null = null;
   #processes: ProcessesReport | string | null = null;
-  #follows = false;
   #loops = false;
   /** What readers have, by machine and piece. */
   #sent: Record<string, string>[] = [];
@@ -84,9 +83,10 @@ export class Live {
 
   async #loop(): Promise<void> {
     const { config, signal } = this.#settings;
+    const nobodyLooks = new AbortController();
     this.#loops = true;
     this.#sent = [];
-    await this.#follow();
+    await this.#follow(AbortSignal.any([signal, nobodyLooks.signal]));
     while (this.#readers.count > 0 && !signal.aborted) {
       const startedMs = performance.now();
       await this.#read();
@@ -94,16 +94,18 @@ export class Live {
       const pause = Math.max(0, startedMs + config.intervalMs - performance.now());
       await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
     }
+    nobodyLooks.abort();
+    // Whoever looks next is not shown who held memory then.
+    this.#processes = null;
     this.#loops = false;
   }
 
-  /** Reads the processes from the first reader on, while there is one. */
-  async #follow(): Promise<void> {
-    const { argv, deadlineMs, own, signal } = this.#settings;
-    if (!own || this.#follows) return;
-    this.#follows = true;
-    await followProcesses({ deadlineMs, signal, wanted: () => this.#readers.count > 0 }, (report) => {
-      this.#processes = argv || typeof report === 'string' ? report : withoutCommands(report);
+  /** Reads the processes until the signal; resolves after the first reading. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { argv, deadlineMs, own } = this.#settings;
+    if (!own) return;
+    await followProcesses({ deadlineMs, signal, wanted: () => true }, (report) => {
+      if (!signal.aborted) this.#processes = argv || typeof report === 'string' ? report : withoutCommands(report);
     });
   }
 

@@ -2,14 +2,12 @@
 import { formatBytes, MiB } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { readNamedFile } from '../../base/named-path.ts';
-import { hostsOfFile } from '../../cluster/hosts.ts';
+import { DEFAULT_DEADLINE_MS, hostsOfFile } from '../../cluster/hosts.ts';
 import type { ClusterOptions } from '../../types/index.ts';
 import type { Context, OptionTable } from '../core/command.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { count, duration, durationRange, isGiven, list, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
-
-const DEADLINE_MS = 15_000;
 
 export const MACHINE_OPTIONS = {
   hosts: {
@@ -31,7 +29,7 @@ export const MACHINE_OPTIONS = {
   deadline: {
     type: 'string',
     placeholder: '<time>',
-    summary: `Time limit of each host: ${durationRange(LIMITS.deadlineMs)} (default ${DEADLINE_MS / 1000}s)`,
+    summary: `Time limit of each host: ${durationRange(LIMITS.deadlineMs)} (default ${DEFAULT_DEADLINE_MS / 1000}s)`,
   },
   command: {
     type: 'string',
@@ -68,7 +66,7 @@ export function machinesOf({ positionals, rest, stderr, stdin, values }: Context
     throw new UsageError('--command and --copy both say what is run there: give one.', command);
   return {
     hosts: hosts ?? fromFile(hostfile ?? '', command),
-    deadlineMs: duration(values, 'deadline', LIMITS.deadlineMs, DEADLINE_MS, command),
+    deadlineMs: duration(values, 'deadline', LIMITS.deadlineMs, DEFAULT_DEADLINE_MS, command),
     ...(line === undefined ? {} : { command: line }),
     ...(copy === undefined ? {} : { copy }),
     onCopy: ({ bytes, file, host }) =>

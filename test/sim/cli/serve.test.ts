@@ -52,6 +52,18 @@ describe('a server', () => {
     }
   });
 
+  it('shows a page that is opened later no processes of before', async () => {
+    // The row of what no process holds is only in the list of all processes.
+    const isWhole = (text: string) => text.includes('shared memory of no process');
+    const stream = await fetch(`${served.url}events`);
+    const reader = (stream.body as ReadableStream<Uint8Array>).getReader();
+    let text = '';
+    while (!isWhole(text)) text += new TextDecoder().decode((await reader.read()).value);
+    expect(isWhole((await get(served.port, '/')).body)).toBe(true);
+    await reader.cancel();
+    await expect.poll(async () => isWhole((await get(served.port, '/')).body), { timeout: 10_000 }).toBe(false);
+  });
+
   it.each([
     [{ host: 'evil.example' }, '/metrics', 403],
     [{}, '//metrics', 404],
