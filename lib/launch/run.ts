@@ -146,9 +146,10 @@ class Launch {
 
   /** The other machines, asked once. */
   async #askRanks({ found, load, recognised }: Loaded): Promise<LaunchRank[]> {
-    const { hosts, signal } = this.#settings;
+    const { hosts, onEvent, signal } = this.#settings;
     const others = otherHosts(hosts, recognised);
     if (others.length === 0) return [];
+    onEvent({ type: 'hosts', at: now(), hosts: others });
     return askRanks(others, recognised, (machine) => judge(load, recognised, machine, found), signal);
   }
 

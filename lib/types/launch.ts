@@ -288,6 +288,8 @@ export interface LaunchOptions
 
 /** What happens in a launch, besides the events of the guard. Times are ISO 8601, UTC. */
 export type LaunchEvent =
+  /** These machines are asked by ssh, before there is a plan: each has 15 s. */
+  | { type: 'hosts'; at: string; hosts: string[] }
   | { type: 'plan'; at: string; plan: LaunchPlan }
   /** A part is done, skipped or has failed. */
   | { type: 'step'; at: string; step: LaunchStep }

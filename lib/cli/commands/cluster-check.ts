@@ -50,7 +50,9 @@ export const clusterCheckCommand: Command = {
     const machines = machinesOf(context, NAME);
     const { values } = context;
     const [need, fitting] = [await needOf(context), fitOptionsOf(values, NAME)];
-    const document = await unlessInterrupted(machines, (asked) => clusterCheck(need, { ...asked, ...fitting }));
+    const document = await unlessInterrupted(context, machines, (asked) =>
+      clusterCheck(need, { ...asked, ...fitting }),
+    );
     if (typeof document === 'number') return finished(document);
     return {
       exitCode: exitCodeOf(document),

@@ -1,5 +1,5 @@
 /** Which machines are asked, and how: the options of `cluster` and `cluster check`. */
-import { formatBytes, MiB } from '../../base/format.ts';
+import { formatBytes, formatDuration, MiB } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { readNamedFile } from '../../base/named-path.ts';
 import { DEFAULT_DEADLINE_MS, hostsOfFile } from '../../cluster/hosts.ts';
@@ -7,6 +7,7 @@ import type { ClusterOptions } from '../../types/index.ts';
 import type { Context, OptionTable } from '../core/command.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { count, duration, durationRange, isGiven, list, text } from '../core/options.ts';
+import { openProgress } from '../core/progress.ts';
 import { UsageError } from '../core/usage.ts';
 
 export const MACHINE_OPTIONS = {
@@ -44,7 +45,7 @@ export const MACHINE_OPTIONS = {
   },
 } as const satisfies OptionTable;
 
-export function machinesOf({ positionals, rest, stderr, stdin, values }: Context, command: string): ClusterOptions {
+export function machinesOf({ positionals, rest, stdin, values }: Context, command: string): ClusterOptions {
   const [word, ...more] = [...positionals, ...rest];
   const [hosts, hostfile] = [list(values, 'hosts', command), text(values, 'hostfile')];
   if (more.length > 0 || (word !== undefined && word !== '-'))
@@ -69,10 +70,6 @@ export function machinesOf({ positionals, rest, stderr, stdin, values }: Context
     deadlineMs: duration(values, 'deadline', LIMITS.deadlineMs, DEFAULT_DEADLINE_MS, command),
     ...(line === undefined ? {} : { command: line }),
     ...(copy === undefined ? {} : { copy }),
-    onCopy: ({ bytes, file, host }) =>
-      stderr.write(
-        `umaprobe: ${host} has not got ${file} yet: copying ${formatBytes(bytes)} to ~/.cache/umaprobe there\n`,
-      ),
   };
 }
 
@@ -98,21 +95,31 @@ function fromFile(path: string, command: string): string[] {
   throw new UsageError(`--hostfile "${path}" names no machine; expected one in each line.`, command);
 }
 
-/** What the machines answer; a signal ends every ssh, and is the exit code. */
+/** What the machines answer, with a line on a terminal meanwhile; a signal ends every ssh, and is the exit code. */
 export async function unlessInterrupted<T>(
+  context: Context,
   options: ClusterOptions,
   ask: (options: ClusterOptions) => Promise<T>,
 ): Promise<T | number> {
   // A pipe is read until its end, which the default of a signal cuts short.
   if (options.hosts === undefined) return ask(options);
   const interrupt = onInterrupt(() => undefined);
+  const from = performance.now();
+  const asked = options.hosts.length === 1 ? `asking ${options.hosts[0]}` : `asking ${options.hosts.length} machines`;
+  const label = { share: null, etaMs: null, label: asked };
+  const progress = openProgress(context, label, () => formatDuration(performance.now() - from));
   try {
-    return await ask({ ...options, signal: interrupt.signal });
+    return await ask({ ...options, signal: interrupt.signal, onCopy: (copy) => progress.print(copyText(copy)) });
   } catch (error) {
     const code = interrupt.exitCode();
     if (code === null) throw error;
     return code;
   } finally {
+    progress.close();
     interrupt.close();
   }
+}
+
+export function copyText({ bytes, file, host }: Parameters<NonNullable<ClusterOptions['onCopy']>>[0]): string {
+  return `umaprobe: ${host} has not got ${file} yet: copying ${formatBytes(bytes)} to ~/.cache/umaprobe there`;
 }

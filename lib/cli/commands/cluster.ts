@@ -10,7 +10,7 @@ import { openLive } from '../core/live.ts';
 import { duration, durationRange, EXACT, flag, INTERVAL, isGiven } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
+import { copyText, MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
 
 const NAME = 'cluster';
 /** Each round starts an ssh for each host. */
@@ -51,7 +51,7 @@ export const clusterCommand: Command = {
     const intervalMs = isGiven(values, 'interval') ? duration(values, 'interval', WATCH, WATCH_MS, NAME) : WATCH_MS;
     if (flag(values, 'watch')) return finished(await follow(context, options, intervalMs));
     if (isGiven(values, 'interval')) throw new UsageError('--interval needs --watch.', NAME);
-    const document = await unlessInterrupted(options, cluster);
+    const document = await unlessInterrupted(context, options, cluster);
     if (typeof document === 'number') return finished(document);
     return {
       exitCode: exitCodeOf(document),
@@ -70,7 +70,7 @@ function exitCodeOf({ level }: ClusterReport): number {
 
 /** Round after round until a signal, or q; the exit code is that of the last one. */
 async function follow(context: Context, options: ClusterOptions, intervalMs: number): Promise<number> {
-  const { json, stdin, stdout, values } = context;
+  const { json, stderr, stdin, stdout, values } = context;
   if (options.answers !== undefined) throw new UsageError('--watch asks hosts again; a pipe answers once.', NAME);
   const abort = new AbortController();
   let exitCode: number | null = null;
@@ -87,7 +87,8 @@ async function follow(context: Context, options: ClusterOptions, intervalMs: num
   draw();
   try {
     while (!abort.signal.aborted) {
-      last = await cluster({ ...options, signal: abort.signal });
+      const onCopy: ClusterOptions['onCopy'] = (copy) => stderr.write(`${copyText(copy)}\n`);
+      last = await cluster({ ...options, onCopy, signal: abort.signal });
       draw();
       if (live === null) stdout.write(json ? `${jsonText(last)}\n` : `${page().join('\n')}\n\n`);
       await stdout.flushed();

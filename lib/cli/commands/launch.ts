@@ -201,7 +201,9 @@ function useOf(values: Values): EstimateOptions {
 /** What happens, on stderr: stdout belongs to the program. */
 function show(event: LaunchEvent, { json, stderr, values }: Context, isDryRun: boolean): void {
   if (event.type === 'notified') stderr.write(notifiedText(event) ?? '');
-  if (flag(values, 'quiet') || isDryRun) return;
+  if (flag(values, 'quiet')) return;
+  if (event.type === 'hosts' && stderr.isTty) stderr.write(`umaprobe: asking ${event.hosts.join(', ')} by ssh\n`);
+  if (isDryRun) return;
   const options = renderOptionsFor(stderr);
   if (event.type === 'left') stderr.write(leftText(event));
   if (event.type === 'plan' && !json) stderr.write(`${launchPlanLines(event.plan, options).join('\n')}\n\n`);

@@ -37,6 +37,17 @@ describe('hosts', () => {
     expect((await typed('--hosts', 'idle', '--hosts', 'off')).code).toBe(3);
   });
 
+  it.skipIf(findTool('script') === null)('are waited for with a line on a terminal, which is gone at the end', () => {
+    ssh.host('slow', `sleep 1; ${simulated('gb10')}`);
+    const command = `stty cols 80; ${process.execPath} ${CLI} cluster --hosts slow`;
+    const { stdout } = runInShell(`script -qefc '${command}' /dev/null`, { env });
+    const drawn = stdout.split('\r\x1b[K');
+    expect(drawn.at(1)).toMatch(/asking slow · [\d.]+ ms/);
+    const last = drawn.at(-1);
+    expect(last).not.toContain('asking');
+    expect(last).toContain('can be loaded on slow');
+  });
+
   it('are read from a file of mpirun', async () => {
     const file = join(temporaryFolder('hostfile'), 'hosts');
     writeFileSync(file, '# Sparks\nidle slots=1\nbusy:1\n');

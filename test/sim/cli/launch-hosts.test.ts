@@ -4,7 +4,8 @@ import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { LaunchReport } from '../../../lib/types/index.ts';
-import { CLI, umaprobe } from '../../support/cli.ts';
+import { findTool } from '../../../scripts/run.mjs';
+import { CLI, runInShell, umaprobe } from '../../support/cli.ts';
 import { fakeSsh } from '../../support/fake-ssh.ts';
 import { CONFIG, document, folder } from '../../support/launch-cli.ts';
 
@@ -30,6 +31,12 @@ async function launched(words: readonly string[], program?: readonly string[]) {
 }
 
 describe('--hosts', () => {
+  it.skipIf(findTool('script') === null)('are named on a terminal while they are waited for', () => {
+    const command = `${process.execPath} ${CLI} launch --sim gb10 --no-record --dry-run --bytes 20GiB --hosts idle -- true`;
+    const { stdout } = runInShell(`script -qefc '${command}' /dev/null`, { env });
+    expect(stdout).toMatch(/^umaprobe: asking idle by ssh\r$/m);
+  });
+
   it('starts where a rank fits on each', async () => {
     const { code, ran, stderr } = await launched(['--bytes', '20GiB', '--hosts', 'idle,busy']);
     expect(stderr).toMatch(/machine +busy: 20\.0 GiB fit/);
