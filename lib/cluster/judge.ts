@@ -48,7 +48,7 @@ export function judgeAnswer({ cameAt, found, host }: Answer): ClusterMachine {
   return judgeDocument(host, first.document, cameAt);
 }
 
-const SAME_VERSION = 'install the same version there, or send this one along: --copy';
+const SAME_VERSION = 'install the same version there; with --hosts, --copy sends this one';
 
 function judgeDocument(host: string, document: object, cameAt: number): ClusterMachine {
   const { error, schema, umaprobeVersion: version } = document as Record<string, unknown>;
