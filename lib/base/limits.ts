@@ -40,6 +40,8 @@ export const LIMITS = {
   pathLength: { min: 1, max: 4095 },
   /** Machines at the same time. */
   hosts: { min: 1, max: 16 },
+  /** Characters of a command for the shell of another machine. */
+  remoteCommandLength: { min: 1, max: 4096 },
   /** On one machine at the same time. */
   models: { min: 2, max: 16 },
   parameters: { min: 1, max: 16 },

@@ -16,16 +16,24 @@ const URI = /^ssh:\/\/(?:[a-z0-9_][\w.+-]*@)?(?:[a-z0-9_][\w.-]*|\[[0-9a-f:.]+\]
 /** host:2 of MPI: the number of ranks there. */
 const WITH_SLOTS = /^([^:[\]]+):(\d{1,4})$/;
 
-/** @returns the names, once each is one that ssh takes. */
-export function checkHosts(value: unknown): readonly string[] {
-  if (!Array.isArray(value)) throw invalidType('hosts', 'an array of host names', value);
+/**
+ * @param what whose names they are, for the error: "hosts", "--hosts".
+ * @param entry the name at an index.
+ * @returns the names, once each is one that ssh takes.
+ */
+export function checkHosts(
+  value: unknown,
+  what = 'hosts',
+  entry: (index: number) => string = (index) => `${what}[${index}]`,
+): readonly string[] {
+  if (!Array.isArray(value)) throw invalidType(what, 'an array of host names', value);
   const { max, min } = LIMITS.hosts;
-  if (value.length < min || value.length > max) throw outOfRange('length of hosts', `${min} to ${max}`, value.length);
+  if (value.length < min || value.length > max) throw outOfRange(`length of ${what}`, `${min} to ${max}`, value.length);
   const seen = new Set<string>();
   for (const [index, host] of (value as readonly unknown[]).entries()) {
-    if (typeof host !== 'string') throw invalidType(`hosts[${index}]`, 'a host name', host);
-    checkName(`hosts[${index}]`, host);
-    if (seen.has(host.toLowerCase())) throw invalidArgument(`hosts names "${host}" twice; a machine is asked once`);
+    if (typeof host !== 'string') throw invalidType(entry(index), 'a host name', host);
+    checkName(entry(index), host);
+    if (seen.has(host.toLowerCase())) throw invalidArgument(`${what} names "${host}" twice; a machine is asked once`);
     seen.add(host.toLowerCase());
   }
   return value as readonly string[];
@@ -43,13 +51,13 @@ function checkName(name: string, host: string): void {
  * The machines of a file: one on each line, with "slots=2", ":2" or other words of MPI behind it; "#" begins a comment.
  * A line that names a machine again adds ranks to it.
  */
-export function hostsOfFile(text: string): string[] {
-  const names = text.split(/\r?\n/).flatMap((line) => {
-    const [word] = line
+export function hostsOfFile(text: string): { name: string; line: number }[] {
+  const hosts = text.split(/\r?\n/).flatMap((all, index) => {
+    const [word] = all
       .replace(/#.*/, '')
       .trim()
       .split(/[\s,]+/);
-    return word === undefined || word === '' ? [] : [WITH_SLOTS.exec(word)?.[1] ?? word];
+    return word === undefined || word === '' ? [] : [{ name: WITH_SLOTS.exec(word)?.[1] ?? word, line: index + 1 }];
   });
-  return [...new Map(names.map((name) => [name.toLowerCase(), name])).values()];
+  return [...new Map(hosts.map((host) => [host.name.toLowerCase(), host])).values()];
 }

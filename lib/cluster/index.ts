@@ -72,7 +72,7 @@ export async function clusterCheck(
   const ranks = ranksOf(need);
   if ('hosts' in question && ranks > question.hosts.length)
     throw invalidArgument(
-      `the model is divided among ${ranks} ranks, one on each machine, and hosts has ${question.hosts.length}`,
+      `the model is divided among ${ranks} ranks, one on each machine: name ${ranks} hosts, not ${question.hosts.length}`,
     );
   const machines = await readAll('hosts' in question ? question : { ...question, expect: question.expect ?? ranks });
   return checkOf({ need: opened, machines, options: fitting, started });

@@ -62,7 +62,7 @@ function checkExpect(expect: unknown): number | null {
 function checkAsking({ command, copy, deadlineMs, onCopy, signal }: ClusterOptions): Asking {
   if (command !== undefined && copy !== undefined)
     throw invalidArgument('command and copy both say what is run there: give one of them');
-  if (command !== undefined) checkText('command', command, { min: 1, max: 4096 });
+  if (command !== undefined) checkText('command', command, LIMITS.remoteCommandLength);
   checkFunction('onCopy', onCopy);
   const path = checkPath('copy', copy);
   return {

@@ -15,7 +15,9 @@ export function otherHosts(
   { hostfile, hosts: named }: RecognisedCommand,
 ): string[] {
   const inFile =
-    hosts === undefined && hostfile !== null ? hostsOfFile(readNamedFile('--hostfile', hostfile, MiB)) : [];
+    hosts === undefined && hostfile !== null
+      ? hostsOfFile(readNamedFile('--hostfile', hostfile, MiB)).map(({ name }) => name)
+      : [];
   const own = new Set(['localhost', ...ownNames()]);
   return [...new Set(hosts ?? [...named, ...inFile])].filter((host) => !own.has(host.toLowerCase()));
 }
@@ -43,7 +45,7 @@ export async function askRanks(
 /** Names of a command line that ssh does not take; null: it takes all of them. Those of the caller were checked before. */
 function problemOf(hosts: readonly string[]): LaunchRank | null {
   try {
-    checkHosts(hosts);
+    checkHosts(hosts, 'the command', () => 'a machine of the command');
     return null;
   } catch (error) {
     const next = 'name the machines by --hosts';

@@ -1,10 +1,12 @@
 /** Which machines are asked, and how: the options of `cluster` and `cluster check`. */
+import { closeSync } from 'node:fs';
+import { checkText } from '../../base/arguments.ts';
 import { formatBytes, formatDuration, MiB } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { readNamedFile } from '../../base/named-path.ts';
-import { DEFAULT_DEADLINE_MS, hostsOfFile } from '../../cluster/hosts.ts';
+import { openNamedFile, readNamedFile } from '../../base/named-path.ts';
+import { checkHosts, DEFAULT_DEADLINE_MS, hostsOfFile } from '../../cluster/hosts.ts';
 import type { ClusterOptions } from '../../types/index.ts';
-import type { Context, OptionTable } from '../core/command.ts';
+import type { Context, OptionTable, Values } from '../core/command.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { count, duration, durationRange, isGiven, list, text } from '../core/options.ts';
 import { openProgress } from '../core/progress.ts';
@@ -47,7 +49,7 @@ export const MACHINE_OPTIONS = {
 
 export function machinesOf({ positionals, rest, stdin, values }: Context, command: string): ClusterOptions {
   const [word, ...more] = [...positionals, ...rest];
-  const [hosts, hostfile] = [list(values, 'hosts', command), text(values, 'hostfile')];
+  const [hosts, hostfile] = [hostsOf(values, command), text(values, 'hostfile')];
   if (more.length > 0 || (word !== undefined && word !== '-'))
     throw new UsageError(`"${word === '-' ? more[0] : word}" is no option; machines are named by --hosts.`, command);
   const given = [word === '-' ? '-' : null, hosts && '--hosts', hostfile && '--hostfile'].filter(
@@ -65,6 +67,8 @@ export function machinesOf({ positionals, rest, stdin, values }: Context, comman
   const [line, copy] = [text(values, 'command'), text(values, 'copy')];
   if (line !== undefined && copy !== undefined)
     throw new UsageError('--command and --copy both say what is run there: give one.', command);
+  if (line !== undefined) checkText('--command', line, LIMITS.remoteCommandLength);
+  if (copy !== undefined) closeSync(openNamedFile('--copy', copy));
   return {
     hosts: hosts ?? fromFile(hostfile ?? '', command),
     deadlineMs: duration(values, 'deadline', LIMITS.deadlineMs, DEFAULT_DEADLINE_MS, command),
@@ -89,10 +93,18 @@ function onlyForHosts(values: Context['values'], command: string): Record<string
   throw new UsageError(`--${option} is for hosts that are asked; - reads what has been printed.`, command);
 }
 
-function fromFile(path: string, command: string): string[] {
+function fromFile(path: string, command: string): readonly string[] {
   const hosts = hostsOfFile(readNamedFile('--hostfile', path, MiB));
-  if (hosts.length > 0) return hosts;
-  throw new UsageError(`--hostfile "${path}" names no machine; expected one in each line.`, command);
+  const what = `--hostfile "${path}"`;
+  if (hosts.length === 0) throw new UsageError(`${what} names no machine; expected one in each line.`, command);
+  const names = hosts.map(({ name }) => name);
+  return checkHosts(names, what, (index) => `${what}, line ${hosts[index]?.line}`);
+}
+
+/** `--hosts` of every command that has it. Checked here, so that the message names the option as it was typed. */
+export function hostsOf(values: Values, command: string): readonly string[] | undefined {
+  const hosts = list(values, 'hosts', command);
+  return hosts === undefined ? undefined : checkHosts(hosts, '--hosts', () => 'a name of --hosts');
 }
 
 /** What the machines answer, with a line on a terminal meanwhile; a signal ends every ssh, and is the exit code. */

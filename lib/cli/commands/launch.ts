@@ -10,11 +10,11 @@ import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import { type Command, type Context, finished, type Outcome, type Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
-import { choice, count, flag, isGiven, list, positive, size, text } from '../core/options.ts';
+import { choice, count, flag, isGiven, positive, size, text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
-import { MACHINE_OPTIONS } from './cluster-shared.ts';
+import { hostsOf, MACHINE_OPTIONS } from './cluster-shared.ts';
 import { MODEL_OPTIONS } from './estimate.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
 import {
@@ -142,7 +142,7 @@ function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
   const [bytes, model, folder] = [size(values, 'bytes', NAME), text(values, 'model'), text(values, 'folder')];
   if (bytes !== undefined && model !== undefined)
     throw new UsageError('--bytes and --model both say what is loaded: give one of them.', NAME);
-  const hosts = list(values, 'hosts', NAME);
+  const hosts = hostsOf(values, NAME);
   const ready = readyOf(values, NAME);
   const notify = notifyOf(values, NAME);
   const utilization = positive(values, 'utilization', 1, NAME);

@@ -4,10 +4,10 @@ import { checkReach, DEFAULT_LISTEN, parseListen } from '../../serve/listen.ts';
 import { type Command, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
-import { duration, durationRange, flag, isGiven, list, text } from '../core/options.ts';
+import { duration, durationRange, flag, isGiven, text } from '../core/options.ts';
 import { DEADLINE, deadline } from '../core/reading-options.ts';
 import { UsageError } from '../core/usage.ts';
-import { MACHINE_OPTIONS } from './cluster-shared.ts';
+import { hostsOf, MACHINE_OPTIONS } from './cluster-shared.ts';
 import { FOLDER } from './record.ts';
 
 const NAME = 'serve';
@@ -54,7 +54,7 @@ export const serveCommand: Command = {
     if (json) throw new UsageError('serve answers over HTTP; --json does not apply.', NAME);
     const listen = text(values, 'listen') ?? DEFAULT_LISTEN;
     const tokenFile = text(values, 'token-file');
-    const hosts = list(values, 'hosts', NAME);
+    const hosts = hostsOf(values, NAME);
     const folder = text(values, 'folder');
     checkReach('--listen', parseListen('--listen', listen), tokenFile);
     let exitCode: number = EXIT.success;

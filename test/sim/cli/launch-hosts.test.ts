@@ -37,6 +37,12 @@ describe('--hosts', () => {
     expect(stdout).toMatch(/^umaprobe: asking idle by ssh\r$/m);
   });
 
+  it('that ssh does not take are wrong usage', async () => {
+    const { code, ran, stderr } = await launched(['--bytes', '20GiB', '--hosts', 'idle,-x']);
+    expect({ code, ran }).toEqual({ code: 2, ran: false });
+    expect(stderr).toMatch(/^umaprobe: a name of --hosts is "-x"; expected a name of .*\n$/);
+  });
+
   it('starts where a rank fits on each', async () => {
     const { code, ran, stderr } = await launched(['--bytes', '20GiB', '--hosts', 'idle,busy']);
     expect(stderr).toMatch(/machine +busy: 20\.0 GiB fit/);

@@ -135,6 +135,7 @@ writeFileSync(join(folder, 'short'), 'short\n', { mode: 0o600 });
 it.each([
   [['--json'], '--json does not apply'],
   [['--listen', '0.0.0.0:1'], '--listen "0.0.0.0" is reached from other machines: it needs a token (--token-file)'],
+  [['--hosts', 'a,b c'], 'a name of --hosts is "b c"; expected a name of ~/.ssh/config'],
   [['--listen', '16121'], '--listen is "16121"; expected an address and a port, such as 127.0.0.1:16121'],
   [['--token-file', open], 'other users may read it: chmod 600 makes it private'],
   [['--token-file', join(folder, 'short')], 'expected one line of 16 to 512 printable characters'],

@@ -48,7 +48,7 @@ const REFUSED: readonly (readonly [string, unknown[], string])[] = [
   [
     'clusterCheck',
     [{ model: { params: 7e9 }, use: { tensorParallel: 2 } }, { hosts: ['a'] }],
-    'the model is divided among 2 ranks, one on each machine, and hosts has 1',
+    'the model is divided among 2 ranks, one on each machine: name 2 hosts, not 1',
   ],
   ['fitLargest', [MACHINE, { progam: 'vllm' }], 'fitLargest() has no option "progam". Did you mean program?'],
   ['fitTogether', [[], MACHINE, { programm: 'vllm' }], 'fitTogether() has no option "programm". Did you mean program?'],
