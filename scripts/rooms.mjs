@@ -51,7 +51,7 @@ export const LIB_ROOMS = {
     'record',
     'guard',
   ],
-  serve: [...ALWAYS_ALLOWED, 'memory', 'render', 'report', 'snapshot', 'processes', 'record', 'cluster'],
+  serve: [...ALWAYS_ALLOWED, 'host', 'memory', 'render', 'report', 'snapshot', 'processes', 'record', 'cluster'],
   standalone: [...ALWAYS_ALLOWED],
   cli: [
     ...ALWAYS_ALLOWED,

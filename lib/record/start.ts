@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkText } from '../base/arguments.ts';
 import { errorCode, UmaError } from '../base/errors.ts';
@@ -73,7 +72,7 @@ export async function startRecorder(settings: Settings): Promise<Recorder> {
 }
 
 function headerOf(
-  { bootId, devices, driver, host, libraries, simulated }: Snapshot,
+  { bootId, devices, driver, host, hostName, libraries, simulated }: Snapshot,
   { frameMs, intervalMs }: Settings,
 ): object {
   const device = defaultDevice({ devices });
@@ -83,7 +82,7 @@ function headerOf(
     session: randomUUID(),
     bootId,
     simulated,
-    hostName: hostname(),
+    hostName,
     architecture: process.arch,
     deviceName: device?.name ?? null,
     driverVersion: driver.version ?? libraries.nvml.driverVersion,

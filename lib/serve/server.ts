@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { hostname } from 'node:os';
 import { UmaError } from '../base/errors.ts';
 import { clean } from '../base/format.ts';
+import { hostName } from '../host/machine-name.ts';
 import { type Assets, policyOf } from '../render/html/page.ts';
 import { toMetrics } from '../report/index.ts';
 import { livePageAssets } from '../report/package-files.ts';
@@ -130,7 +131,7 @@ export async function startServer(settings: ServeSettings): Promise<Serving> {
 
 function liveOf(settings: ServeSettings, reading: SharedReading, assets: Assets, signal: AbortSignal): Live {
   const { argv, deadlineMs, hosts, intervalMs } = settings;
-  const machines = hosts === null ? ownMachine(reading, hostname()) : machinesBySsh(hosts, signal);
+  const machines = hosts === null ? ownMachine(reading, hostName()) : machinesBySsh(hosts, signal);
   const config = {
     schema: 'umaprobe/live/1',
     intervalMs,

@@ -1,13 +1,12 @@
 /** Takes a snapshot: reads the kernel, CUDA and NVML at the same time, and puts the readings together. */
 
-import { hostname } from 'node:os';
-import { toUmaError } from '../base/errors.ts';
 import { yieldToEventLoop } from '../base/event-loop.ts';
-import { isFailure, Provenance } from '../base/facts.ts';
+import { Provenance } from '../base/facts.ts';
 import { packageVersion } from '../base/package-version.ts';
 import { type KernelFiles, kernelFiles } from '../host/files.ts';
 import { readGpuNodes } from '../host/gpu-nodes.ts';
 import { beginKernel, type KernelFacts } from '../host/kernel.ts';
+import { hostName, simulatedMachine } from '../host/machine-name.ts';
 import { checkOrder, hostMemoryOf } from '../host/meminfo.ts';
 import { recordMissingLines } from '../host/meminfo-lines.ts';
 import { readOrThrow } from '../host/meminfo-within.ts';
@@ -20,7 +19,7 @@ import { judged } from '../memory/judge.ts';
 import { ledger } from '../memory/ledger.ts';
 import { mayTryContext } from '../memory/untried-context.ts';
 import { native } from '../native/binding.ts';
-import type { NativeBinding, NativeCudaReport, NativeNvmlReport } from '../native/contract.ts';
+import type { NativeCudaReport, NativeNvmlReport } from '../native/contract.ts';
 import type { HostMemory, Reading, Snapshot, SnapshotOptions } from '../types/index.ts';
 import { isIntegrated, readInChild } from './child-readings.ts';
 import { knownIdentities, withIdentities } from './cuda-report.ts';
@@ -42,7 +41,7 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   await yieldToEventLoop();
   const started = performance.now();
   const binding = native();
-  const simulated = simulatedMachine(binding);
+  const simulated = simulatedMachine();
 
   const at = new Date().toISOString();
   const provenance = new Provenance();
@@ -100,7 +99,7 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
     at,
     bootId: facts.bootId,
     simulated,
-    hostName: simulated ?? hostname(),
+    hostName: hostName(),
     umaprobeVersion: packageVersion(),
     host,
     ledger: ledger(host, {
@@ -142,10 +141,4 @@ async function withMovableBlocks(
 function gpuPids({ devices }: NativeNvmlReport): number[] {
   const pids = devices.flatMap(({ processes }) => (Array.isArray(processes) ? processes.map(({ pid }) => pid) : []));
   return [...new Set(pids)];
-}
-
-function simulatedMachine(binding: NativeBinding): string | null {
-  const name = binding.simulatedMachine();
-  if (isFailure(name)) throw toUmaError(name);
-  return name;
 }

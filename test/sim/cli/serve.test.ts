@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exitOf, runUmaprobe, umaprobe } from '../../support/cli.ts';
+import { exitOf, runUmaprobe, snapshotJson, umaprobe } from '../../support/cli.ts';
 import { get, type Served, startServing } from '../../support/serving.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { temporaryToken, tokenFile } from '../../support/tokens.ts';
@@ -36,6 +36,16 @@ describe('a server', () => {
   it('is healthy, and ready once the machine has been read', async () => {
     expect((await get(served.port, '/-/healthy')).status).toBe(200);
     await expect.poll(async () => (await get(served.port, '/-/ready')).status).toBe(200);
+  });
+
+  it('shows the machine under the name of its snapshot, as simulated', async () => {
+    const { body } = await get(served.port, '/');
+    const { hostName } = snapshotJson(['--sim', 'gb10-busy']);
+    expect(hostName).toBe('gb10-busy');
+    expect(body).toContain(`<h1>${hostName}</h1>`);
+    expect(body).toContain(`<title>${hostName}: live (simulated)</title>`);
+    expect(body).toContain(`SIMULATED · machine ${hostName}`);
+    expect(body).toContain(`"hosts":["${hostName}"]`);
   });
 
   it('tells other pages nothing, and browsers to keep nothing', async () => {
