@@ -99,7 +99,7 @@ export const DOORS = {
   estimate: ['index'],
   record: ['index', 'folder'],
   fit: ['index'],
-  cluster: ['index', 'hosts'],
+  cluster: ['index', 'follow', 'hosts'],
   profile: ['index'],
   launch: ['index'],
   guard: ['index', 'end-process', 'pattern', 'policy'],

@@ -4,7 +4,7 @@ import { UmaError } from '../base/errors.ts';
 import { clean, formatDuration } from '../base/format.ts';
 import type { ClusterMachine, ClusterOptions } from '../types/index.ts';
 import { type Copy, copyLine, NOT_THERE, putFile } from './copy.ts';
-import { DocumentReader, Lines } from './documents.ts';
+import { DocumentReader, type Found, Lines } from './documents.ts';
 import { judgeAnswer, unusable, withoutDoubles } from './judge.ts';
 import { runBySsh, type SshEnd } from './ssh.ts';
 
@@ -24,14 +24,18 @@ export async function askHosts(hosts: readonly string[], asking: Asking): Promis
   return withoutDoubles(await Promise.all(hosts.map((host) => askHost(host, asking))));
 }
 
-/** A ssh that cannot be started is no answer, too: it is not installed, or there are no free descriptors. */
 async function askHost(host: string, asking: Asking): Promise<ClusterMachine> {
   try {
     return await answerOf(host, asking);
   } catch (error) {
     if (!(error instanceof UmaError)) throw error;
-    return unusable(host, 'unreachable', error.message, 'see whether ssh is installed: ssh -V');
+    return notStarted(host, error);
   }
+}
+
+/** A ssh that cannot be started is no answer, too: it is not installed, or there are no free descriptors. */
+export function notStarted(host: string, { message }: Error): ClusterMachine {
+  return unusable(host, 'unreachable', message, 'see whether ssh is installed: ssh -V');
 }
 
 async function answerOf(host: string, asking: Asking): Promise<ClusterMachine> {
@@ -60,8 +64,22 @@ async function ask(
   const end = await runBySsh(host, line, { deadlineMs, signal, onText: (text) => lines.push(text) });
   lines.end();
   documents.end();
-  const { found } = documents;
   if (copy !== null && end.code === NOT_THERE) return NOT_THERE;
+  return answerAtEnd({ host, line, deadlineMs, end, found: documents.found });
+}
+
+export interface Ended {
+  host: string;
+  /** What ran there, for the shell of the host. */
+  line: string;
+  deadlineMs: number;
+  end: SshEnd;
+  /** What came, but for answers that were taken before. */
+  found: readonly Found[];
+}
+
+/** What a machine has answered once its ssh ended. */
+export function answerAtEnd({ deadlineMs, end, found, host, line }: Ended): ClusterMachine {
   if (end.how === 'exited' && end.code === 0) return judgeAnswer({ host, found, cameAt: Date.now() });
   if (end.how === 'late')
     return unusable(host, 'late', `no whole answer came within ${formatDuration(deadlineMs)}`, 'try it by hand: ssh');

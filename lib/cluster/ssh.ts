@@ -27,10 +27,11 @@ export interface SshEnd {
 }
 
 export interface SshOptions {
+  /** For the whole answer; where several come, for each. */
   deadlineMs: number;
   signal: AbortSignal | undefined;
-  /** Takes stdout as text, piece by piece. */
-  onText: (text: string) => void;
+  /** Takes stdout as text, piece by piece. Where an answer is whole, and another one may come, it calls `renew`. */
+  onText: (text: string, renew: () => void) => void;
   /** Descriptor of a file for stdin of the command; default: empty. */
   stdin?: number;
 }
@@ -56,12 +57,16 @@ export async function runBySsh(host: string, line: string, options: SshOptions):
       const end = (how: SshEnd['how']): void =>
         resolve({ how, code: how === 'exited' ? child.exitCode : null, stderr });
       timer = setTimeout(() => end('late'), deadlineMs);
+      const renew = (): void => {
+        bytes = 0;
+        timer?.refresh();
+      };
       abort = () => reject(signal?.reason);
       signal?.addEventListener('abort', abort, { once: true });
       child.stdout?.on('data', (piece: Buffer) => {
         bytes += piece.length;
         if (bytes > MOST_BYTES) end('flooded');
-        else onText(decoder.write(piece));
+        else onText(decoder.write(piece), renew);
       });
       child.stderr?.on('data', (piece: Buffer) => {
         stderr = (stderr + piece.toString('utf8')).slice(-MOST_STDERR);

@@ -1,7 +1,7 @@
 /** The machines of a page: this one, or several by the user's ssh. A machine without a reading says why. */
 
 import { setMaxListeners } from 'node:events';
-import { cluster } from '../cluster/index.ts';
+import { FollowedHosts } from '../cluster/follow.ts';
 import type { ClusterMachine } from '../types/index.ts';
 import type { SharedReading } from './reading.ts';
 
@@ -33,20 +33,36 @@ export function ownMachine(reading: SharedReading, host: string): Machines {
   };
 }
 
-/** @param signal ends every ssh. */
-export function machinesBySsh(hosts: readonly string[], signal: AbortSignal): Machines {
-  // Each ssh listens: Node warns from eleven on.
-  setMaxListeners(0, signal);
+/** After the last reading, and an interval: who opens the page again has its readings at once until then. */
+const IDLE_MS = 5000;
+
+/**
+ * Their readings come while somebody asks for them.
+ *
+ * @param signal ends every ssh.
+ */
+export function machinesBySsh(hosts: readonly string[], intervalMs: number, signal: AbortSignal): Machines {
+  let followed: { machines: FollowedHosts; ends: AbortController; idle: NodeJS.Timeout } | null = null;
+  const rest = (): void => {
+    followed?.ends.abort();
+    followed = null;
+  };
+  const follow = () => {
+    const ends = new AbortController();
+    // Each ssh listens: Node warns from eleven on.
+    setMaxListeners(0, ends.signal);
+    const idle = setTimeout(rest, intervalMs + IDLE_MS).unref();
+    return { machines: new FollowedHosts(hosts, intervalMs, ends.signal), ends, idle };
+  };
+  signal.addEventListener('abort', rest, { once: true });
   return {
     hosts,
     async read() {
-      try {
-        const { machines, summary } = await cluster({ hosts, signal });
-        return { machines: hosts.flatMap((host) => machines.find((machine) => machine.host === host) ?? []), summary };
-      } catch (error) {
-        const machines = hosts.map((host) => failed(host, error));
-        return { machines, summary: machines[0]?.because ?? null };
-      }
+      followed ??= follow();
+      followed.idle.refresh();
+      const round = await followed.machines.read();
+      followed?.idle.refresh();
+      return round;
     },
   };
 }

@@ -9,8 +9,6 @@ import { checkReach, DEFAULT_LISTEN, type ListenAddress, parseListen } from './l
 import { readToken, type TokenDigest } from './token.ts';
 
 const INTERVAL_MS = 1000;
-/** Each reading of another machine starts a process there. */
-const HOSTS_INTERVAL_MS = 5000;
 
 const KEYS: Keys<ServeOptions> = {
   listen: true,
@@ -48,11 +46,7 @@ export function checkServeOptions(options: ServeOptions): ServeSettings {
     listen,
     token: tokenFile === undefined ? null : readToken(tokenFile),
     hosts: options.hosts === undefined ? null : checkHosts(options.hosts),
-    intervalMs: checkMilliseconds(
-      'intervalMs',
-      options.intervalMs ?? (options.hosts === undefined ? INTERVAL_MS : HOSTS_INTERVAL_MS),
-      LIMITS.serveIntervalMs,
-    ),
+    intervalMs: checkMilliseconds('intervalMs', options.intervalMs ?? INTERVAL_MS, LIMITS.serveIntervalMs),
     deadlineMs: checkMilliseconds('deadlineMs', options.deadlineMs ?? 2000),
     folder: checkPath('folder', options.folder),
     argv: checkBoolean('argv', options.argv),

@@ -131,7 +131,7 @@ export async function startServer(settings: ServeSettings): Promise<Serving> {
 
 function liveOf(settings: ServeSettings, reading: SharedReading, assets: Assets, signal: AbortSignal): Live {
   const { argv, deadlineMs, hosts, intervalMs } = settings;
-  const machines = hosts === null ? ownMachine(reading, hostName()) : machinesBySsh(hosts, signal);
+  const machines = hosts === null ? ownMachine(reading, hostName()) : machinesBySsh(hosts, intervalMs, signal);
   const config = {
     schema: 'umaprobe/live/1',
     intervalMs,

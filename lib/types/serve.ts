@@ -20,8 +20,8 @@ export interface ServeOptions {
    */
   hosts?: readonly string[];
   /**
-   * Between two readings while a page is open, in milliseconds, 1000 to 3,600,000; default 1000, with `hosts` 5000. Else a
-   * reading is taken when it is asked for.
+   * Between two readings while a page is open, in milliseconds, 1000 to 3,600,000; default 1000. Else a reading is taken when it
+   * is asked for.
    */
   intervalMs?: number;
   /** As for `snapshot()`. */

@@ -34,7 +34,7 @@ export const serveCommand: Command = {
     interval: {
       type: 'string',
       placeholder: '<time>',
-      summary: `Between two readings while a page is open: ${durationRange(LIMITS.serveIntervalMs)} (default 1s, with --hosts 5s)`,
+      summary: `Between two readings while a page is open: ${durationRange(LIMITS.serveIntervalMs)} (default 1s)`,
     },
     folder: FOLDER,
     argv: { type: 'boolean', summary: 'Show command lines of processes, which may have secrets' },
