@@ -21,9 +21,10 @@ const MOST_AGE_MS = 60_000;
 /** Clocks without NTP differ by more. */
 const MOST_AHEAD_MS = 5000;
 
+const require = createRequire(import.meta.url);
+
 /** The schema of a snapshot as code, made by scripts/machine-validator.mjs. */
 function isSnapshot(document: object): document is Snapshot {
-  const require = createRequire(import.meta.url);
   const validate = require(join(packageRoot(), 'dist/snapshot-validator.cjs')) as (value: unknown) => boolean;
   return validate(document);
 }

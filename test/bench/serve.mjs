@@ -71,7 +71,7 @@ get(`${several.url}events`, (response) =>
     readings += text.split('event: machine').length - 1;
   }),
 ).once('error', () => undefined);
-while (readings < 160) await sleep(100);
+while (readings < 480) await sleep(100);
 const [from, started, seen] = [several.cpuMs(), performance.now(), readings];
 await sleep(30_000);
 const percent = (100 * (several.cpuMs() - from)) / (performance.now() - started);

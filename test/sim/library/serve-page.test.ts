@@ -229,7 +229,8 @@ describe('the page of sixteen machines', () => {
       const cached = (10 + index) * GiB;
       const snapshot = sentSnapshot(host, { host: { cached, free: 60 * GiB - cached } }, { at: '@AT@' });
       const now = '"s/@AT@/$(date -u +%FT%T.%3NZ)/"';
-      if (host !== 'spark-9') ssh.host(host, `(${printing(snapshot, 0)}\n) | sed ${now}`);
+      if (host !== 'spark-9')
+        ssh.host(host, `while :; do (${printing(snapshot, 0)}\n) | sed ${now}; echo; sleep 1; done`);
       else
         ssh.host(host, `printf 'ssh: connect to host spark-9 port 22: Connection refused \\033[2J\\n' >&2; exit 255`);
     }
