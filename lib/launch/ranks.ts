@@ -9,7 +9,7 @@ import type { ClusterMachine, LaunchRank, RecognisedCommand, Snapshot } from '..
 import type { Answer } from './judge.ts';
 import { isRefusal, verdictFor } from './plan.ts';
 
-/** Names of the other machines: those that the caller names, else those of mpirun. */
+/** Names of the other machines: those that the caller names, else those of mpirun or srun. */
 export function otherHosts(
   hosts: readonly string[] | undefined,
   { hostfile, hosts: named }: RecognisedCommand,
@@ -45,11 +45,11 @@ export async function askRanks(
 /** Names of a command line that ssh does not take; null: it takes all of them. Those of the caller were checked before. */
 function problemOf(hosts: readonly string[]): LaunchRank | null {
   try {
-    checkHosts(hosts, 'the command', () => 'a machine of the command');
+    checkHosts(hosts, 'the list of machines in the command', () => 'a machine in the command');
     return null;
   } catch (error) {
     const next = 'name the machines by --hosts';
-    const summary = `${(error as Error).message}.`;
+    const summary = `No other machine is asked: ${(error as Error).message}.`;
     return { host: hosts.join(', ').slice(0, 200), state: 'unreachable', verdict: null, refuses: true, summary, next };
   }
 }

@@ -18,7 +18,7 @@ export interface Unwrapped {
   limits: string[];
   /** What is counted of several ranks, as sentences. */
   assumed: string[];
-  /** Machines that mpirun names, and its file of them. */
+  /** Machines that mpirun or srun names, and mpirun's file of them. */
   hosts: string[];
   hostfile: string | null;
   /** Where settings may stand that are not read, as sentences. */

@@ -1,6 +1,7 @@
 /** What a command line starts its program with: env, nice, uv run, python -m, docker run. Pure. */
 
 import { containerOf } from './container.ts';
+import { namesOfNodelist } from './nodelist.ts';
 import { afterOptions, baseName, environmentFiles, failed, type LeadingOptions, type Unwrapped } from './unwrapped.ts';
 
 /** Options of a wrapper. Its command begins behind them. */
@@ -18,8 +19,11 @@ interface Starter extends LeadingOptions {
   ranks?: string;
   perNode: string;
   nodes: string;
-  /** Options with names of machines, and with a file of them. */
+  /** Options with names of machines, how they are read, and options with a file of them. */
   hosts?: string;
+  namesOf: (list: string) => string[];
+  /** What is not known where no machine is named, as sentences. */
+  limits: readonly string[];
   hostfile?: string;
 }
 
@@ -33,6 +37,8 @@ const MPI: Starter = {
   perNode: '-N -npernode --npernode -ppn',
   nodes: '',
   hosts: '-H -host --host',
+  namesOf: namesOfList,
+  limits: [],
   hostfile: '--hostfile -hostfile --machinefile -machinefile',
 };
 
@@ -103,6 +109,9 @@ const STARTERS: Readonly<Record<string, Starter>> = {
     ranks: '-n --ntasks',
     perNode: '--ntasks-per-node',
     nodes: '-N --nodes',
+    hosts: '-w --nodelist',
+    namesOf: namesOfNodelist,
+    limits: ['Which machines srun chooses is not known: only those of --hosts are asked.'],
   },
   torchrun: {
     valued:
@@ -112,6 +121,8 @@ const STARTERS: Readonly<Record<string, Starter>> = {
     plain: '--standalone --no-python --no_python',
     perNode: '--nproc-per-node --nproc_per_node',
     nodes: '--nnodes',
+    namesOf: namesOfList,
+    limits: [],
   },
 };
 
@@ -244,7 +255,7 @@ function ranksOf(state: Unwrapped, name: string, starter: Starter, words: readon
   const nodes = numberOf(starter.nodes);
   const perNode = numberOf(starter.perNode) ?? (name === 'torchrun' ? 1 : null);
   const ranks = numberOf(starter.ranks) ?? (perNode === null ? nodes : perNode * (nodes ?? 1));
-  const hosts = (lastValue(options, starter.hosts) ?? '').split(',').filter((host) => host !== '');
+  const hosts = starter.namesOf(lastValue(options, starter.hosts) ?? '');
   const slots = Math.max(1, ...hosts.map((host) => Number(/:(\d{1,4})$/.exec(host)?.[1] ?? 1)));
   const isMore = perNode !== null && perNode > 1;
   const doubt = isMore
@@ -261,8 +272,17 @@ function ranksOf(state: Unwrapped, name: string, starter: Starter, words: readon
     doubts: doubt === null ? state.doubts : [...state.doubts, doubt],
     hosts: hosts.map((host) => host.replace(/:\d+$/, '')),
     hostfile: lastValue(options, starter.hostfile),
-    limits: [...state.limits, `The guard watches this machine: ranks that ${name} starts on others are not guarded.`],
+    limits: [
+      ...state.limits,
+      `The guard watches this machine: ranks that ${name} starts on others are not guarded.`,
+      ...(hosts.length === 0 && nodes !== 1 ? starter.limits : []),
+    ],
   };
+}
+
+/** "a:1,b" of MPI. */
+function namesOfList(list: string): string[] {
+  return list.split(',').filter((host) => host !== '');
 }
 
 /** The number behind the last of some options; null: there is none. */
@@ -277,7 +297,7 @@ function lastValue(options: readonly string[], names = ''): string | null {
   const values = options.flatMap((word, index) => {
     const equals = word.indexOf('=');
     if (equals > 0 && wanted.includes(word.slice(0, equals))) return [word.slice(equals + 1)];
-    const short = /^(-[a-zA-Z])(\d+)$/.exec(word);
+    const short = /^(-w|-[a-zA-Z](?=\d+$))(.+)$/.exec(word);
     if (short !== null && wanted.includes(short[1] ?? '')) return [short[2] ?? ''];
     return wanted.includes(options[index - 1] ?? '') ? [word] : [];
   });

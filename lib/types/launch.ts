@@ -76,7 +76,7 @@ export interface RecognisedCommand {
   unread: UnreadPart[];
   /** What the guard cannot do for this command, as sentences. */
   limits: string[];
-  /** Machines that mpirun starts ranks on, as `-H` names them; empty: it names none. */
+  /** Machines that `mpirun -H` or `srun --nodelist` names; empty: none. */
   hosts: string[];
   /** File of `mpirun --hostfile` with such names; null: none. */
   hostfile: string | null;
@@ -261,7 +261,7 @@ export interface LaunchOptions
   bytes?: number;
   /**
    * Other machines that the command starts a rank on, as of `cluster()`: each is asked first, and nothing is started unless
-   * a rank fits there. Default: those that `mpirun -H` or `--hostfile` name.
+   * a rank fits there. Default: those that `mpirun -H`, `mpirun --hostfile` or `srun --nodelist` name.
    */
   hosts?: readonly string[];
   /** What the model is used for. Goes before what the command line says. */

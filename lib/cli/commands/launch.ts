@@ -59,7 +59,7 @@ export const launchCommand: Command = {
     hosts: {
       ...MACHINE_OPTIONS.hosts,
       summary:
-        'Other machines that get a rank: nothing is started unless it fits there, too (default: those of mpirun)',
+        'Other machines that get a rank: nothing is started unless it fits there, too (default: those of mpirun and srun)',
     },
     context: MODEL_OPTIONS.context ?? { type: 'string', summary: '' },
     sequences: MODEL_OPTIONS.sequences ?? { type: 'string', summary: '' },

@@ -15,6 +15,8 @@ for (const [name, machine] of [
   ['idle', 'gb10'],
   ['busy', 'gb10-busy'],
   ['resting', 'gb10-resting'],
+  ['node-1', 'gb10'],
+  ['node-2', 'gb10-busy'],
 ] as const)
   ssh.host(name, `exec ${process.execPath} ${CLI} snapshot --json --sim ${machine}`);
 ssh.host('off', 'echo "ssh: connect to host off port 22: No route to host" >&2; exit 255');
@@ -67,13 +69,15 @@ describe('--hosts', () => {
   });
 });
 
+const SERVE = ['vllm', 'serve', CONFIG, '--max-model-len', '32768', '--gpu-memory-utilization', '0.5'];
+const planned = async (...start: string[]) => {
+  const { code, stdout } = await launched(['--dry-run', '--json'], [...start, ...SERVE]);
+  const { plan } = document(stdout);
+  return { code, verdict: plan.verdict, ranks: plan.ranks.map(({ host, verdict }) => [host, verdict]), plan };
+};
+
 describe('mpirun', () => {
-  const serve = ['vllm', 'serve', CONFIG, '--max-model-len', '32768', '--gpu-memory-utilization', '0.5'];
-  const planOf = async (...start: string[]) => {
-    const { code, stdout } = await launched(['--dry-run', '--json'], ['mpirun', '-np', '2', ...start, ...serve]);
-    const { plan } = document(stdout);
-    return { code, verdict: plan.verdict, ranks: plan.ranks.map(({ host, verdict }) => [host, verdict]) };
-  };
+  const planOf = (...start: string[]) => planned('mpirun', '-np', '2', ...start);
 
   it('has each machine of -H asked, but for this one', async () => {
     const { code, ranks, verdict } = await planOf('-H', 'localhost:1,busy:1');
@@ -96,5 +100,32 @@ describe('mpirun', () => {
     const file = join(folder, 'hostfile');
     writeFileSync(file, 'idle slots=1\nbusy slots=1\n');
     expect((await planOf('--hostfile', file)).ranks.map(([host]) => host)).toEqual(['idle', 'busy']);
+  });
+});
+
+describe('srun', () => {
+  it('has each machine of its list asked, but for this one', async () => {
+    const [own = ''] = hostname().split('.');
+    const { code, ranks } = await planned('srun', '-N3', '-w', `${own},idle,bus[y]`);
+    expect([code, ranks]).toEqual([3, [[`idle, bus[y]`, null]]]);
+    expect((await planned('srun', '-N2', `--nodelist=${own},idle`)).ranks).toEqual([['idle', 'fits']]);
+    const short = await planned('srun', '-N2', '-w', 'node-[1-2]');
+    expect([short.code, short.verdict]).toEqual([1, 'fits-after']);
+    expect(short.ranks).toEqual([
+      ['node-1', 'fits'],
+      ['node-2', 'fits-after'],
+    ]);
+  });
+
+  it('with a list that is not understood starts nothing, and says that nobody was asked', async () => {
+    const { code, plan } = await planned('srun', '-w', './nodes');
+    expect(code).toBe(3);
+    expect(plan.ranks).toMatchObject([
+      {
+        refuses: true,
+        summary: expect.stringMatching(/^No other machine is asked: a machine in the command is "\.\/nodes"; expected/),
+        next: 'name the machines by --hosts',
+      },
+    ]);
   });
 });
