@@ -90,7 +90,7 @@ class FollowedHost {
       }
     };
     try {
-      const end = await runBySsh(host, this.#line, { deadlineMs: this.#deadlineMs, signal, onText });
+      const end = await runBySsh(host, this.#line, { deadlineMs: this.#deadlineMs, signal, onText, stays: true });
       lines.end();
       documents.end();
       if (hasAnswered && end.how === 'exited' && end.code === 0)

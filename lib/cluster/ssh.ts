@@ -32,6 +32,8 @@ export interface SshOptions {
   signal: AbortSignal | undefined;
   /** Takes stdout as text, piece by piece. Where an answer is whole, and another one may come, it calls `renew`. */
   onText: (text: string, renew: () => void) => void;
+  /** It runs until it is ended: were its connection the one that ssh keeps, sessions of the user in it would end, too. */
+  stays?: boolean;
   /** Descriptor of a file for stdin of the command; default: empty. */
   stdin?: number;
 }
@@ -41,7 +43,7 @@ export async function runBySsh(host: string, line: string, options: SshOptions):
   const { deadlineMs, onText, signal, stdin = 'ignore' } = options;
   signal?.throwIfAborted();
   // Found by PATH, as git and rsync find it: which one has the keys is the user's choice.
-  const child = await startProcess('ssh', sshArguments(host, line, deadlineMs), { stdio: [stdin, 'pipe', 'pipe'] });
+  const child = await startProcess('ssh', sshArguments(host, line, options), { stdio: [stdin, 'pipe', 'pipe'] });
   const decoder = new StringDecoder('utf8');
   let bytes = 0;
   let stderr = '';
@@ -84,12 +86,16 @@ export async function runBySsh(host: string, line: string, options: SshOptions):
 }
 
 /** Forwardings of the configuration are for sessions; a command of the configuration would take the place of ours. */
-function sshArguments(host: string, line: string, deadlineMs: number): string[] {
+function sshArguments(host: string, line: string, { deadlineMs, stays }: SshOptions): string[] {
   const seconds = Math.max(1, Math.min(CONNECT_S, Math.ceil(deadlineMs / 1000)));
   return [
-    ...['BatchMode=yes', `ConnectTimeout=${seconds}`, 'ClearAllForwardings=yes', 'RemoteCommand=none'].flatMap(
-      (option) => ['-o', option],
-    ),
+    ...[
+      'BatchMode=yes',
+      `ConnectTimeout=${seconds}`,
+      'ClearAllForwardings=yes',
+      'RemoteCommand=none',
+      ...(stays === true ? ['ControlMaster=no'] : []),
+    ].flatMap((option) => ['-o', option]),
     '-T',
     '--',
     host,

@@ -5,14 +5,15 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ClusterCheck, ClusterReport } from '../../lib/types/index.ts';
 import { findTool } from '../../scripts/run.mjs';
-import { CLI, cliEnvironment, umaprobe } from '../support/cli.ts';
+import { CLI, cliEnvironment, exitOf, umaprobe } from '../support/cli.ts';
 import { sentSnapshot } from '../support/fake-ssh.ts';
 import { ROOT } from '../support/root.ts';
 import { pathWith } from '../support/sandbox.ts';
 import { parseDocument } from '../support/schemas.ts';
+import { startServing } from '../support/serving.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -52,11 +53,23 @@ const MACHINES: Readonly<Record<string, string>> = {
 };
 const names = [...Object.keys(MACHINES), 'off'];
 const addressOf = (name: string): string => `10.213.${names.indexOf(name)}.2`;
+const spaceOf = (name: string): string => `${TAG}-${names.indexOf(name)}`;
 const daemons: ChildProcess[] = [];
 
 function run(...words: string[]): void {
   const [file = '', ...args] = words;
   execFileSync(file, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+function pidsIn(space: string): string[] {
+  return execFileSync('ip', ['netns', 'pids', space], { encoding: 'utf8' })
+    .split('\n')
+    .filter((pid) => pid !== '');
+}
+
+/** Name of a process; '': it has ended. */
+function nameOf(pid: string): string {
+  return spawnSync('cat', [`/proc/${pid}/comm`], { encoding: 'utf8' }).stdout;
 }
 
 /** A namespace with an address that this one reaches, and sshd in it. */
@@ -118,8 +131,7 @@ afterAll(() => {
   for (const daemon of daemons) daemon.kill('SIGKILL');
   if (reason !== null) return;
   for (const index of Object.keys(MACHINES).keys()) {
-    for (const pid of execFileSync('ip', ['netns', 'pids', `${TAG}-${index}`], { encoding: 'utf8' }).split('\n'))
-      if (pid !== '') spawnSync('kill', ['-9', pid]);
+    for (const pid of pidsIn(`${TAG}-${index}`)) spawnSync('kill', ['-9', pid]);
     spawnSync('ip', ['netns', 'del', `${TAG}-${index}`]);
   }
 });
@@ -208,6 +220,67 @@ describe.skipIf(reason !== null)(`machines behind sshd${reason === null ? '' : `
         expect(statesOf(parseDocument(stdout) as unknown as ClusterReport)).toEqual({ bare: 'answered' });
       },
     );
+  });
+
+  // With -v, and of an older OpenSSH always, the ssh that keeps a connection has stderr of the first one open while it runs.
+  describe.each(['', '-v'])('with connections that ssh keeps (ssh %s)', (KEPT_OPTIONS) => {
+    const bin = join(folder, 'kept');
+    const byHand = (...words: string[]) => spawnSync(join(bin, 'ssh'), words, { encoding: 'utf8' });
+    const keeperOf = (host: string) =>
+      /Master running \(pid=(\d+)\)/.exec(byHand('-O', 'check', host).stderr)?.[1] ?? null;
+    const envKept = { PATH: `${bin}:${process.env.PATH}`, KEPT_OPTIONS };
+    const withKept = (...args: string[]) => umaprobe(['cluster', '--json', ...args], envKept);
+    const pair = ['spark-1', 'spark-3'];
+
+    beforeAll(() => {
+      mkdirSync(bin, { recursive: true });
+      const config = join(folder, 'config-kept');
+      writeFileSync(
+        config,
+        `ControlMaster auto\nControlPath ${folder}/%h\nControlPersist 300\nInclude ${folder}/config\n`,
+      );
+      writeFileSync(join(bin, 'ssh'), `#!/bin/sh\nexec ${ssh} $KEPT_OPTIONS -F ${config} "$@"\n`);
+      chmodSync(join(bin, 'ssh'), 0o755);
+    });
+    const close = () => {
+      for (const host of [...pair, 'hangs']) byHand('-O', 'exit', host);
+    };
+    beforeEach(close);
+    afterAll(close);
+
+    it('answer when there is none yet, and over the kept one', async () => {
+      expect(pair.map(keeperOf)).toEqual([null, null]);
+      const answered = { 'spark-1': 'answered', 'spark-3': 'answered' };
+      const first = await withKept('--hosts', pair.join());
+      expect(statesOf(parseDocument(first.stdout) as unknown as ClusterReport)).toEqual(answered);
+      const keepers = pair.map(keeperOf);
+      expect(keepers).not.toContain(null);
+      const second = await withKept('--hosts', pair.join());
+      expect(statesOf(parseDocument(second.stdout) as unknown as ClusterReport)).toEqual(answered);
+      expect(pair.map(keeperOf)).toEqual(keepers);
+    });
+
+    it('are not opened by serve, whose end would end what the user has in them', async () => {
+      const asleep = () => pidsIn(spaceOf('hangs')).filter((pid) => /^sleep/.test(nameOf(pid))).length;
+      const before = asleep();
+      const { child, url } = await startServing(['--hosts', 'hangs'], envKept);
+      const page = new AbortController();
+      const asked = fetch(url, { signal: page.signal }).catch(() => null);
+      expect(await waitFor(() => asleep() > before, 10_000)).toBe(true);
+      expect(keeperOf('hangs')).toBeNull();
+      child.kill();
+      page.abort();
+      await Promise.all([asked, exitOf(child)]);
+    });
+
+    it('leave the connection of the user when they are late', async () => {
+      byHand('-M', '-N', '-f', 'hangs');
+      const keeper = keeperOf('hangs');
+      expect(keeper).not.toBeNull();
+      const { stdout } = await withKept('--hosts', 'hangs', '--deadline', '1s');
+      expect(statesOf(parseDocument(stdout) as unknown as ClusterReport)).toEqual({ hangs: 'late' });
+      expect(keeperOf('hangs')).toBe(keeper);
+    });
   });
 
   it('no answer reaches a terminal as it is', async () => {
