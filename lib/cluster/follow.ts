@@ -83,11 +83,11 @@ class FollowedHost {
     let hasAnswered = false;
     const onText = (text: string, renew: () => void): void => {
       lines.push(text);
-      for (const found of documents.found.splice(0)) {
-        hasAnswered = true;
-        this.#put(judgeAnswer({ host, found: [found], cameAt: Date.now() }));
-        renew();
-      }
+      const newest = documents.found.splice(0).at(-1);
+      if (newest === undefined) return;
+      hasAnswered = true;
+      this.#put(judgeAnswer({ host, found: [newest], cameAt: Date.now() }));
+      renew();
     };
     try {
       const end = await runBySsh(host, this.#line, { deadlineMs: this.#deadlineMs, signal, onText, stays: true });
@@ -97,7 +97,7 @@ class FollowedHost {
         return unusable(host, 'failed', 'the umaprobe there has ended');
       return answerAtEnd({ host, line: this.#line, deadlineMs: this.#deadlineMs, end, found: documents.found });
     } catch (error) {
-      if (signal.aborted) return unusable(host, 'failed', 'it is not followed any longer');
+      if (signal.aborted) return this.#answer ?? unusable(host, 'failed', 'it is not followed any longer');
       return notStarted(host, error as Error);
     }
   }

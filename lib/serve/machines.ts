@@ -33,38 +33,39 @@ export function ownMachine(reading: SharedReading, host: string): Machines {
   };
 }
 
-/** After the last reading, and an interval: who opens the page again has its readings at once until then. */
+/** Whoever opens the page again within this time after the last reading, and an interval, has readings at once. */
 const IDLE_MS = 5000;
 
 /**
- * Their readings come while somebody asks for them.
+ * They are followed while somebody asks.
  *
  * @param signal ends every ssh.
  */
 export function machinesBySsh(hosts: readonly string[], intervalMs: number, signal: AbortSignal): Machines {
-  let followed: { machines: FollowedHosts; ends: AbortController; idle: NodeJS.Timeout } | null = null;
+  let followed: { machines: FollowedHosts; ends: AbortController } | null = null;
+  let idle: NodeJS.Timeout | undefined;
   const rest = (): void => {
     followed?.ends.abort();
     followed = null;
-  };
-  const follow = () => {
-    const ends = new AbortController();
-    // Each ssh listens: Node warns from eleven on.
-    setMaxListeners(0, ends.signal);
-    const idle = setTimeout(rest, intervalMs + IDLE_MS).unref();
-    return { machines: new FollowedHosts(hosts, intervalMs, ends.signal), ends, idle };
   };
   signal.addEventListener('abort', rest, { once: true });
   return {
     hosts,
     async read() {
-      followed ??= follow();
-      followed.idle.refresh();
+      clearTimeout(idle);
+      followed ??= follow(hosts, intervalMs);
       const round = await followed.machines.read();
-      followed?.idle.refresh();
+      idle = setTimeout(rest, intervalMs + IDLE_MS).unref();
       return round;
     },
   };
+}
+
+function follow(hosts: readonly string[], intervalMs: number): { machines: FollowedHosts; ends: AbortController } {
+  const ends = new AbortController();
+  // Each ssh listens: Node warns from eleven on.
+  setMaxListeners(0, ends.signal);
+  return { machines: new FollowedHosts(hosts, intervalMs, ends.signal), ends };
 }
 
 function failed(host: string, error: unknown): ClusterMachine {
