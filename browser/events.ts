@@ -33,16 +33,18 @@ export function drawMoments(plot: uPlot, { moments, stretches }: Events, { colou
     ctx.lineWidth = scale;
     ctx.setLineDash([3 * scale, 3 * scale]);
     let free = Number.NEGATIVE_INFINITY;
+    const frame = { left: plot.bbox.left, right: plot.bbox.left + plot.bbox.width };
+    const drawn = new Set<string>();
     for (const { at, colour, label } of moments) {
       const x = Math.round(plot.valToPos(at, 'x', true)) + 0.5;
+      // Rounding may put the last moment beyond the edge. A program may set thousands of marks, one over the other.
+      if (x < frame.left - scale || x > frame.right + scale || drawn.has(`${x} ${colour}`)) continue;
+      drawn.add(`${x} ${colour}`);
       ctx.strokeStyle = colours[colour];
       ctx.beginPath();
       ctx.moveTo(x, top);
       ctx.lineTo(x, top + height);
       ctx.stroke();
-      const frame = { left: plot.bbox.left, right: plot.bbox.left + plot.bbox.width };
-      // Rounding may put the last moment beyond the edge.
-      if (x < frame.left - scale || x > frame.right + scale) continue;
       const text = shortened(label, (part) => ctx.measureText(part).width, plot.bbox.width);
       const width = ctx.measureText(text).width;
       const left = labelLeft(x, width, frame, 3 * scale);

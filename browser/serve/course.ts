@@ -46,10 +46,19 @@ export function addHistory(course: Course, sessions: readonly RecordedSession[])
   course.marks = sessions.flatMap((session) => [...session.marks, ...endMark(session)]);
   course.plateaus = sessions.flatMap(({ plateaus }) => plateaus);
   course.transients = sessions.flatMap(({ transients }) => transients);
-  course.gpus = sessions.at(-1)?.gpus ?? [];
+  const last = sessions.at(-1);
+  course.gpus = last?.gpus ?? [];
+  if (course.series.length === before.length) {
+    // No reading has told them.
+    course.floor = last?.floor ?? course.floor;
+    course.swapTotal = last?.swapTotal ?? course.swapTotal;
+  }
   const live = listsOf(course.processSeries);
   const first = live[0]?.at ?? '9999';
-  const recorded = sessions.flatMap(({ processSeries }) => listsOf(processSeries)).filter(({ at }) => at < first);
+  const largest = new Set(largestOf(sessions.flatMap(({ processSeries }) => processSeries.processes)).map(keyOf));
+  const recorded = sessions.flatMap(({ processSeries: { at, processes } }) =>
+    listsOf({ at, processes: processes.filter((each) => largest.has(keyOf(each))) }).filter((list) => list.at < first),
+  );
   course.processSeries = { at: [], processes: [] };
   for (const list of [...recorded, ...live]) addProcesses(course, list);
 }
@@ -133,7 +142,7 @@ export function addProcesses(course: Course, { at, processes }: RecordedProcesse
     append(course, held, gpuBytes);
     processSeries.processes.push(course);
   }
-  if (processSeries.processes.length > MOST_PROCESSES) forgetSmallest(course);
+  if (processSeries.processes.length > MOST_PROCESSES) processSeries.processes = largestOf(processSeries.processes);
   if (processSeries.at.length > MOST_LISTS) thinLists(course);
 }
 
@@ -148,9 +157,8 @@ function append(course: RecordedProcessCourse, held: number | null, gpuBytes: nu
   course.highestGpuBytes = extreme(Math.max, course.highestGpuBytes, gpuBytes);
 }
 
-function forgetSmallest({ processSeries }: Course): void {
-  processSeries.processes.sort((a, b) => b.highestHeld - a.highestHeld);
-  processSeries.processes.length = MOST_PROCESSES;
+function largestOf(processes: readonly RecordedProcessCourse[]): RecordedProcessCourse[] {
+  return processes.toSorted((a, b) => b.highestHeld - a.highestHeld).slice(0, MOST_PROCESSES);
 }
 
 /** Lists of the same two minutes become one, but the newest: the highest value of each process. */
