@@ -2,6 +2,7 @@
 // simulated machine is checked in 25 ms and not in 250:
 //   schemas/machine.schema.json → dist/machine-validator.cjs
 //   schemas/snapshot.schema.json → dist/snapshot-validator.cjs, for snapshots that other machines sent
+//   schemas/record.schema.json → dist/record-validator.cjs, for their recordings
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -17,6 +18,7 @@ export async function bundleValidators() {
   // verbose: the errors hold the value and the part of the schema, from which lib/sim/validate.ts makes its sentence.
   await bundleValidator('machine', { verbose: true });
   await bundleValidator('snapshot', { messages: false }, yesOrNo);
+  await bundleValidator('record', { messages: false }, yesOrNo);
 }
 
 /** Without the statements that describe an error, which nobody reads: it is half as large. */

@@ -4,6 +4,7 @@ import { clockText } from '../../lib/render/axis.ts';
 import { html, type Markup } from '../../lib/render/html/markup.ts';
 import { scrollTable } from '../../lib/render/html/scroll-table.ts';
 import { dayAndTime } from '../../lib/render/record-facts.ts';
+import type { SeriesPoint } from '../../lib/types/index.ts';
 import { type Chart, createChart } from '../chart.ts';
 import type { ChartSpec } from '../lines.ts';
 import { type Course, pointsOf, secondsOf } from '../report/points.ts';
@@ -34,10 +35,16 @@ export class HistoryView {
     this.#host = host;
   }
 
-  draw(course: Course, why: string | null): void {
+  /** @param before what is said of the time before this page. */
+  draw(course: Course, before: string | null): void {
     const points = pointsOf(course);
     const [first, last] = [points[0], points.at(-1)];
-    if (first === undefined || last === undefined || points.length < 2) return;
+    const hasCharts = first !== undefined && last !== undefined && points.length >= 2;
+    const zoom = hasCharts ? this.#drawCharts(course, points, first, last) : null;
+    morphInto(this.#tables, this.#below(course, zoom, before).text);
+  }
+
+  #drawCharts(course: Course, points: readonly SeriesPoint[], first: SeriesPoint, last: SeriesPoint): Zoom {
     const zoom = this.#zoomTo(secondsOf(first.at), secondsOf(last.at) + last.spanMs / 1000);
     const specs = specsOf(course, points, zoom);
     for (const [title, { chart }] of this.#shown)
@@ -46,7 +53,7 @@ export class HistoryView {
         this.#shown.delete(title);
       }
     for (const spec of specs) this.#show(spec);
-    morphInto(this.#tables, this.#tablesOf(course, zoom, why).text);
+    return zoom;
   }
 
   /** In the colours of another theme. */
@@ -92,7 +99,11 @@ export class HistoryView {
     this.#shown.set(spec.title, { chart, lines });
   }
 
-  #tablesOf(course: Course, zoom: Zoom, why: string | null): Markup {
+  #below(course: Course, zoom: Zoom | null, before: string | null): Markup {
+    return html`<div>${before === null ? null : html`<p>${before}</p>`}</div>${zoom === null ? null : this.#chartTable(course, zoom)}${processTable(course, this.#host)}${markTable(course, this.#host)}`;
+  }
+
+  #chartTable(course: Course, zoom: Zoom): Markup {
     const { from, to } = zoom.span();
     const inSpan = pointsOf(course).filter(({ at }) => secondsOf(at) >= from && secondsOf(at) <= to);
     const length = Math.max(1, (to - from) / ROWS);
@@ -114,7 +125,7 @@ export class HistoryView {
       'Lowest memory and highest pressure from each time on.',
       html`<tr><th scope="col">from, UTC</th><th scope="col">MemAvailable</th><th scope="col">MemFree</th><th scope="col">some waited</th><th scope="col">all waited</th></tr>`,
       rows,
-    )}</details>${processTable(course, this.#host)}${markTable(course, this.#host)}${why === null ? null : html`<p class="small soft">The history begins with this page: ${why}.</p>`}`;
+    )}</details>`;
   }
 }
 

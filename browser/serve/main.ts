@@ -1,6 +1,6 @@
 /** The script of serve's page: replaces what a reading changed, draws the history, and says how old a reading is. */
 import { formatDuration } from '../../lib/base/format.ts';
-import type { LivePage, LiveReading } from '../../lib/types/index.ts';
+import type { LiveHistory, LivePage, LiveReading } from '../../lib/types/index.ts';
 import type { Course } from '../report/points.ts';
 import { addHistory, addPoint, addProcesses, emptyCourse } from './course.ts';
 import { HistoryView } from './history.ts';
@@ -23,7 +23,8 @@ class MachineView {
   /** When the reading was taken, by the clock of this page. null: there is none. */
   #takenMs: number | null = null;
   #drawnMs = Number.NEGATIVE_INFINITY;
-  why: string | null = null;
+  /** Of the time before this page; null: it is in the course. */
+  #before: string | null = 'What was recorded before is being read.';
 
   constructor(index: number, host: string) {
     this.section = document.getElementById(`machine-${index}`) as HTMLElement;
@@ -44,6 +45,12 @@ class MachineView {
     if (performance.now() - this.#drawnMs >= DRAW_MS) this.draw();
   }
 
+  begin({ sessions, why }: LiveHistory): void {
+    this.#before = why === null ? null : `There is no history of the time before this page. ${why}`;
+    addHistory(this.course, sessions);
+    this.draw();
+  }
+
   /** The age of the reading; an old one is unknown. */
   tick(): void {
     if (this.#takenMs === null) return;
@@ -60,7 +67,7 @@ class MachineView {
   draw(): void {
     if (this.section.hidden) return;
     this.#drawnMs = performance.now();
-    this.#history.draw(this.course, this.why);
+    this.#history.draw(this.course, this.#before);
   }
 
   redraw(): void {
@@ -101,15 +108,10 @@ setInterval(() => {
   if (summary !== null && views.every((view) => view.isStale())) summary.textContent = 'UNKNOWN: no reading comes.';
 }, 1000);
 
-void readHistory()
-  .catch((error: unknown) => ({ sessions: [], why: String(error) }))
-  .then(({ sessions, why }) => {
-    const [own] = views;
-    if (own === undefined || config.hosts.length > 1) return;
-    own.why = why;
-    addHistory(own.course, sessions);
-    own.draw();
-  });
+for (const [index, view] of views.entries())
+  void readHistory(index)
+    .catch((error: unknown) => ({ sessions: [], why: String(error) }))
+    .then((history) => view.begin(history));
 
 /** Of several machines one is shown: that of the address, else the first. */
 function select(): void {

@@ -27,8 +27,9 @@ export function listen(listener: Listener): void {
   });
 }
 
-export async function readHistory(): Promise<LiveHistory> {
-  const response = await fetch('/history');
-  if (!response.ok) return { sessions: [], why: `the server answered ${response.status}` };
+/** @param index of the machine, in the order in which the page has them. */
+export async function readHistory(index: number): Promise<LiveHistory> {
+  const response = await fetch(`/history/${index}`);
+  if (!response.ok) return { sessions: [], why: `The server answered ${response.status}.` };
   return (await response.json()) as LiveHistory;
 }

@@ -18,6 +18,12 @@ export class DocumentReader {
   #text: string[] | null = null;
   #length = 0;
   #depth = 0;
+  readonly #most: number;
+
+  /** @param most characters of a document. */
+  constructor(most = MOST_DOCUMENT) {
+    this.#most = most;
+  }
 
   /** Takes a line, without its end. */
   line(line: string): void {
@@ -26,8 +32,8 @@ export class DocumentReader {
     this.#text ??= [];
     const end = this.#scan(rest);
     this.#length += rest.length;
-    if (this.#length > MOST_DOCUMENT) {
-      this.#finish(`it is longer than ${MOST_DOCUMENT} characters`);
+    if (this.#length > this.#most) {
+      this.#finish(`it is longer than ${this.#most} characters`);
       return;
     }
     this.#text.push(end < 0 ? rest : rest.slice(0, end));

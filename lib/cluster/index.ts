@@ -10,12 +10,15 @@ import type {
   ClusterReport,
   FitNeed,
   FitOptions,
+  RecordReport,
 } from '../types/index.ts';
 import type { Question } from './options.ts';
+import type { AskedRecording } from './recording.ts';
 
 const load = lazy(() => Promise.all([import('./options.ts'), import('./read.ts'), import('./answers.ts')]));
 const loadReport = lazy(() => import('./report.ts'));
 const loadCheck = lazy(() => import('./check.ts'));
+const loadRecording = lazy(() => import('./recording.ts'));
 
 /**
  * What each of several machines answers, in the order of the hosts or of the answers. A machine that does not answer is a
@@ -76,4 +79,19 @@ export async function clusterCheck(
     );
   const machines = await readAll('hosts' in question ? question : { ...question, expect: question.expect ?? ranks });
   return checkOf({ need: opened, machines, options: fitting, started });
+}
+
+/**
+ * What the recorder of a host has written, asked by the user's own ssh; or the host as a row with the reason why that is not
+ * known.
+ *
+ * @param host as `cluster()` takes it.
+ * @throws the signal's reason when it is aborted.
+ */
+export async function readRecordingOf(
+  host: string,
+  asked: AskedRecording,
+  signal?: AbortSignal,
+): Promise<RecordReport | ClusterMachine> {
+  return (await loadRecording()).askRecording(host, asked, signal);
 }

@@ -23,10 +23,14 @@ const MOST_AHEAD_MS = 5000;
 
 const require = createRequire(import.meta.url);
 
-/** The schema of a snapshot as code, made by scripts/machine-validator.mjs. */
-function isSnapshot(document: object): document is Snapshot {
-  const validate = require(join(packageRoot(), 'dist/snapshot-validator.cjs')) as (value: unknown) => boolean;
+/** Whether a document is as its schema says, which is code there, made by scripts/machine-validator.mjs. */
+export function isValid(name: 'record' | 'snapshot', document: object): boolean {
+  const validate = require(join(packageRoot(), `dist/${name}-validator.cjs`)) as (value: unknown) => boolean;
   return validate(document);
+}
+
+function isSnapshot(document: object): document is Snapshot {
+  return isValid('snapshot', document);
 }
 
 export function unusable(
@@ -40,20 +44,31 @@ export function unusable(
 }
 
 /** One answer, without a look at the others. */
-export function judgeAnswer({ cameAt, found, host }: Answer): ClusterMachine {
+export function judgeAnswer(answer: Answer): ClusterMachine {
+  const only = onlyDocument(answer, 'snapshot');
+  return 'state' in only ? only : judgeDocument(answer.host, only.document, answer.cameAt);
+}
+
+/**
+ * The one document that was printed, unless it says that umaprobe failed.
+ *
+ * @param noun what was asked for: "snapshot".
+ */
+export function onlyDocument({ found, host }: Answer, noun: string): { document: object } | ClusterMachine {
   const [first, second] = found;
-  if (first === undefined) return unusable(host, 'unreadable', 'no snapshot came: nothing that was printed is JSON');
-  if (first.problem !== null) return unusable(host, 'unreadable', `what came is no snapshot: ${first.problem}`);
+  if (first === undefined) return unusable(host, 'unreadable', `no ${noun} came: nothing that was printed is JSON`);
+  if (first.problem !== null) return unusable(host, 'unreadable', `what came is no ${noun}: ${first.problem}`);
   if (second !== undefined)
-    return unusable(host, 'unreadable', `${found.length} documents came, and one snapshot was expected`);
-  return judgeDocument(host, first.document, cameAt);
+    return unusable(host, 'unreadable', `${found.length} documents came, and one ${noun} was expected`);
+  const { error, schema } = first.document as Record<string, unknown>;
+  if (schema === 'umaprobe/error/1') return unusable(host, 'failed', `the umaprobe there failed: ${messageOf(error)}`);
+  return first;
 }
 
 const SAME_VERSION = 'install the same version there; with --hosts, --copy sends this one';
 
 function judgeDocument(host: string, document: object, cameAt: number): ClusterMachine {
-  const { error, schema, umaprobeVersion: version } = document as Record<string, unknown>;
-  if (schema === 'umaprobe/error/1') return unusable(host, 'failed', `the umaprobe there failed: ${messageOf(error)}`);
+  const { schema, umaprobeVersion: version } = document as Record<string, unknown>;
   if (typeof schema !== 'string' || !/^umaprobe\/snapshot\/\d+$/.test(schema))
     return unusable(host, 'unreadable', 'what came is JSON, and no snapshot of umaprobe');
   if (version !== packageVersion()) {

@@ -5,7 +5,7 @@ import { clean, formatDuration } from '../base/format.ts';
 import type { ClusterMachine, ClusterOptions } from '../types/index.ts';
 import { type Copy, copyLine, NOT_THERE, putFile } from './copy.ts';
 import { DocumentReader, type Found, Lines } from './documents.ts';
-import { judgeAnswer, unusable, withoutDoubles } from './judge.ts';
+import { type Answer, judgeAnswer, unusable, withoutDoubles } from './judge.ts';
 import { runBySsh, type SshEnd } from './ssh.ts';
 
 export const DEFAULT_COMMAND = 'umaprobe snapshot --json';
@@ -78,15 +78,23 @@ export interface Ended {
   found: readonly Found[];
 }
 
-/** What a machine has answered once its ssh ended. */
-export function answerAtEnd({ deadlineMs, end, found, host, line }: Ended): ClusterMachine {
-  if (end.how === 'exited' && end.code === 0) return judgeAnswer({ host, found, cameAt: Date.now() });
+/**
+ * What a machine has answered once its ssh ended.
+ *
+ * @param judge what is usable of what came: a snapshot by default.
+ */
+export function answerAtEnd<Usable extends object = never>(
+  { deadlineMs, end, found, host, line }: Ended,
+  judge: (answer: Answer) => Usable | ClusterMachine = judgeAnswer,
+): Usable | ClusterMachine {
+  if (end.how === 'exited' && end.code === 0) return judge({ host, found, cameAt: Date.now() });
   if (end.how === 'late')
     return unusable(host, 'late', `no whole answer came within ${formatDuration(deadlineMs)}`, 'try it by hand: ssh');
   if (end.how === 'flooded') return unusable(host, 'unreadable', 'it printed more than an answer can have');
   // A document that says why goes before an exit code.
-  const said = found.length === 0 ? null : judgeAnswer({ host, found, cameAt: Date.now() });
-  return said?.state === 'failed' || said?.state === 'other-version' ? said : failed(host, line, end);
+  const said = found.length === 0 ? null : judge({ host, found, cameAt: Date.now() });
+  const isReason = said !== null && 'state' in said && (said.state === 'failed' || said.state === 'other-version');
+  return isReason ? said : failed(host, line, end);
 }
 
 /** Exit code of ssh itself, by its manual. */

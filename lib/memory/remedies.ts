@@ -31,6 +31,9 @@ export const WHO_OPENED_GPU = 'sudo fuser -v /dev/nvidia*';
 /** The fastest relief when no task can run: GPU memory comes back when its process ends. */
 export const STOP_LARGEST = 'stop the largest GPU process';
 
+/** Where nothing is known of the time before. */
+export const KEEP_HISTORY = 'umaprobe record keeps a history';
+
 /** Kernel option against free memory that kexec-handover leaves as CMA. */
 export const KHO_OFF = 'kho=off';
 

@@ -12,13 +12,13 @@ import { isAuthorized, type TokenDigest } from './token.ts';
 const ROUTES = {
   '/': 'page',
   '/events': 'events',
-  '/history': 'history',
   '/metrics': 'metrics',
   '/-/healthy': 'healthy',
   '/-/ready': 'ready',
 } as const;
 
-export type Route = (typeof ROUTES)[keyof typeof ROUTES];
+/** Also the history of each machine, by its place on the page: "/history/0". */
+export type Route = (typeof ROUTES)[keyof typeof ROUTES] | 'history';
 
 /** They say nothing of the machine, and their callers have no token. */
 const PUBLIC: readonly Route[] = ['healthy', 'ready'];
@@ -44,6 +44,8 @@ export interface GateRules {
   addresses: boolean;
   /** null: none is asked for. */
   token: TokenDigest | null;
+  /** Targets with a history. */
+  histories: readonly string[];
 }
 
 export interface Refusal {
@@ -53,10 +55,16 @@ export interface Refusal {
 }
 
 /** @param host where the server listens. @param ownName of the machine. */
-export function rulesFor(host: string, ownName: string, token: TokenDigest | null): GateRules {
-  if (isLoopback(host)) return { names: ['localhost', '127.0.0.1', '::1', host], addresses: false, token };
+export function rulesFor(
+  host: string,
+  ownName: string,
+  token: TokenDigest | null,
+  histories: readonly string[],
+): GateRules {
+  const rest = { token, histories };
+  if (isLoopback(host)) return { names: ['localhost', '127.0.0.1', '::1', host], addresses: false, ...rest };
   const own = ownName.toLowerCase();
-  return { names: ['localhost', host, own, `${own}.local`], addresses: true, token };
+  return { names: ['localhost', host, own, `${own}.local`], addresses: true, ...rest };
 }
 
 export function decide(request: GateRequest, rules: GateRules): Route | Refusal {
@@ -64,13 +72,18 @@ export function decide(request: GateRequest, rules: GateRules): Route | Refusal 
   if (!isAllowedHost(host, rules))
     return refusal(403, 'The Host header names no address of this server: use the one that it printed.');
   if (method !== 'GET' && method !== 'HEAD') return refusal(405, 'Only GET and HEAD are answered.');
-  const route = target !== undefined && Object.hasOwn(ROUTES, target) ? ROUTES[target as keyof typeof ROUTES] : null;
+  const route = routeOf(target ?? '', rules);
   if (route === null) return refusal(404, 'There is nothing here: / is the page, /metrics is for Prometheus.');
   if (OWN.includes(route) && !isOwnPage(origin, fetchSite, host))
     return refusal(403, 'Only the page of this server reads this.');
   if (rules.token !== null && !PUBLIC.includes(route) && !isAuthorized(authorization, rules.token))
     return refusal(401, 'A token is needed: Authorization: Bearer, or as the password in a browser.');
   return route;
+}
+
+function routeOf(target: string, { histories }: GateRules): Route | null {
+  if (histories.includes(target)) return 'history';
+  return Object.hasOwn(ROUTES, target) ? ROUTES[target as keyof typeof ROUTES] : null;
 }
 
 function refusal(status: Refusal['status'], message: string): Refusal {

@@ -1,48 +1,96 @@
-/** What a page shows of the time before it was opened: the recordings of the last day on this machine. */
+/** What a page shows of the time before it was opened: the recordings of the last day, of each machine by its own recorder. */
 
+import { setMaxListeners } from 'node:events';
 import { UmaError } from '../base/errors.ts';
+import { capitalized } from '../base/format.ts';
+import { readRecordingOf } from '../cluster/index.ts';
+import { KEEP_HISTORY } from '../memory/remedies.ts';
 import { readRecord } from '../record/index.ts';
-import type { LiveHistory, RecordedSession } from '../types/index.ts';
+import type { LiveHistory, RecordedSession, RecordReport } from '../types/index.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Sessions of a day, each with its points: what a page can take, at most 2 MB of JSON. */
-const SESSIONS = 8;
-const POINTS = 1000;
+/** Sessions of a day, each with its points: what a page can take, at most 5 MB of JSON. */
+const ASKED = { lastMs: DAY_MS, sessions: 8, points: 1000 } as const;
+/** Marks of a session, the newest: a program may set one at each step. */
+const MARKS = 1000;
 /** Readings of a ring of 64 MiB take up to seconds: pages that are opened together share one. */
 const KEPT_MS = 10_000;
 
-export class SharedHistory {
-  readonly #folder: string | undefined;
-  #reading: { answer: Promise<Buffer>; startedMs: number } | null = null;
+/** Asks each machine of a page, in the order of the page. Never rejects. */
+export type AskHistories = () => readonly Promise<LiveHistory>[];
 
-  constructor(folder: string | undefined) {
-    this.#folder = folder;
+export class SharedHistories {
+  readonly #ask: AskHistories;
+  #answers: readonly Promise<Buffer>[] | null = null;
+
+  constructor(ask: AskHistories) {
+    this.#ask = ask;
   }
 
-  /** As JSON. */
-  read(): Promise<Buffer> {
-    const now = performance.now();
-    if (this.#reading !== null && now - this.#reading.startedMs < KEPT_MS) return this.#reading.answer;
-    const answer = this.#take().then((history) => Buffer.from(JSON.stringify(history)));
-    this.#reading = { answer, startedMs: now };
-    return answer;
+  /** That of one machine, as JSON. All are asked at the same time. */
+  read(index: number): Promise<Buffer> {
+    this.#answers ??= this.#asked();
+    return this.#answers[index] as Promise<Buffer>;
   }
 
-  async #take(): Promise<LiveHistory> {
-    try {
-      const folder = this.#folder === undefined ? {} : { folder: this.#folder };
-      const { sessions } = await readRecord({ ...folder, lastMs: DAY_MS, sessions: SESSIONS, points: POINTS });
-      const since = new Date(Date.now() - DAY_MS).toISOString();
-      return { sessions: sessions.filter(({ lastAt }) => lastAt > since).map(withoutTexts), why: null };
-    } catch (error) {
-      if (error instanceof UmaError && error.code === 'ERR_UMA_NOT_FOUND')
-        return { sessions: [], why: 'nothing was recorded here; umaprobe record keeps a history' };
-      return { sessions: [], why: error instanceof Error ? error.message : String(error) };
-    }
+  #asked(): readonly Promise<Buffer>[] {
+    const answers = this.#ask().map(async (history) => Buffer.from(JSON.stringify(await history)));
+    void Promise.all(answers).then(() => {
+      setTimeout(() => {
+        this.#answers = null;
+      }, KEPT_MS).unref();
+    });
+    return answers;
   }
+}
+
+/** Of this machine. */
+export function ownHistory(folder: string | undefined): AskHistories {
+  return () => [known(() => readRecord({ ...inFolder(folder), ...ASKED }))];
+}
+
+/** @param folder on each host. @param signal ends every ssh. */
+export function historiesBySsh(
+  hosts: readonly string[],
+  folder: string | undefined,
+  signal: AbortSignal,
+): AskHistories {
+  // Each ssh listens: Node warns from eleven on.
+  setMaxListeners(0, signal);
+  return () => hosts.map((host) => known(() => readRecordingOf(host, { ...inFolder(folder), ...ASKED }, signal)));
+}
+
+function inFolder(folder: string | undefined): { folder?: string } {
+  return folder === undefined ? {} : { folder };
+}
+
+async function known(read: () => ReturnType<typeof readRecordingOf>): Promise<LiveHistory> {
+  try {
+    const found = await read();
+    if ('sessions' in found) return ofDay(found);
+    return none(found.because ?? '', found.next);
+  } catch (error) {
+    if (error instanceof UmaError && error.code === 'ERR_UMA_NOT_FOUND')
+      return none('nothing was recorded', KEEP_HISTORY);
+    return none(error instanceof Error ? error.message : String(error), null);
+  }
+}
+
+/** The time of the reading is by the clock of the recording. */
+function ofDay({ at, sessions }: RecordReport): LiveHistory {
+  const since = new Date(Date.parse(at) - DAY_MS).toISOString();
+  const newest = sessions.filter(({ lastAt }) => lastAt > since).map(withoutTexts);
+  return newest.length === 0
+    ? none('nothing was recorded in the last day', KEEP_HISTORY)
+    : { sessions: newest, why: null };
+}
+
+function none(because: string, next: string | null): LiveHistory {
+  const sentence = `${capitalized(because).replace(/\.$/, '')}.`;
+  return { sessions: [], why: next === null ? sentence : `${sentence} Next: ${next}.` };
 }
 
 /** Messages of the kernel are for who may read its log. */
 function withoutTexts(session: RecordedSession): RecordedSession {
-  return { ...session, kernelMessages: [], notes: [] };
+  return { ...session, marks: session.marks.slice(-MARKS), kernelMessages: [], notes: [] };
 }

@@ -11,7 +11,7 @@ import { livePageAssets } from '../report/package-files.ts';
 import type { Serving } from '../types/index.ts';
 import { CONTENT_TYPES, chosenFormat } from './accept.ts';
 import { decide, type Refusal, type Route, rulesFor } from './gate.ts';
-import { SharedHistory } from './history.ts';
+import { historiesBySsh, ownHistory, SharedHistories } from './history.ts';
 import type { ListenAddress } from './listen.ts';
 import { Live } from './live.ts';
 import { machinesBySsh, ownMachine } from './machines.ts';
@@ -43,10 +43,11 @@ const PLAIN = 'text/plain; charset=utf-8';
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
 export async function startServer(settings: ServeSettings): Promise<Serving> {
-  const { listen, signal, token } = settings;
+  const { folder, hosts, listen, signal, token } = settings;
   const reading = new SharedReading(settings.deadlineMs);
-  const history = new SharedHistory(settings.folder);
   const ends = new AbortController();
+  const history = new SharedHistories(hosts === null ? ownHistory(folder) : historiesBySsh(hosts, folder, ends.signal));
+  const histories = Array.from({ length: hosts?.length ?? 1 }, (_, index) => `/history/${index}`);
   const assets = livePageAssets();
   const live = liveOf(settings, reading, assets, ends.signal);
   const policy = `${policyOf(assets, true)}; frame-ancestors 'none'`;
@@ -62,13 +63,8 @@ export async function startServer(settings: ServeSettings): Promise<Serving> {
       response.setHeader('retry-after', RETRY_SECONDS);
       send(response, 503, PLAIN, 'Too many pages are open.\n');
     },
-    history: async (_, response) =>
-      send(
-        response,
-        200,
-        'application/json; charset=utf-8',
-        settings.hosts === null ? await history.read() : '{"sessions":[],"why":null}',
-      ),
+    history: async ({ url = '' }, response) =>
+      send(response, 200, 'application/json; charset=utf-8', await history.read(histories.indexOf(url))),
     metrics: async ({ headers }, response) => {
       const format = chosenFormat(headers.accept);
       const text = await toMetrics(await reading.take(), { format });
@@ -81,7 +77,7 @@ export async function startServer(settings: ServeSettings): Promise<Serving> {
       send(response, 503, PLAIN, 'The machine has not been read yet.\n');
     },
   };
-  const rules = rulesFor(listen.host, hostname(), token);
+  const rules = rulesFor(listen.host, hostname(), token, histories);
   const server = createServer(
     { headersTimeout: SLOW_REQUEST_MS, requestTimeout: SLOW_REQUEST_MS, maxHeaderSize: MOST_HEADER_BYTES },
     (request, response) => void answer(request, response),

@@ -15,8 +15,8 @@ export interface ServeOptions {
    */
   tokenFile?: string;
   /**
-   * Machines of the page, as for `cluster()`: asked by the user's own ssh. Default: this machine alone, whose processes and
-   * recordings the page then has as well. /metrics is always of this machine.
+   * Machines of the page, as for `cluster()`: asked by the user's own ssh, also for what their recorders have. Default: this
+   * machine alone, whose processes the page then has as well. /metrics is always of this machine.
    */
   hosts?: readonly string[];
   /**
@@ -26,7 +26,7 @@ export interface ServeOptions {
   intervalMs?: number;
   /** As for `snapshot()`. */
   deadlineMs?: number;
-  /** Folder of the recording whose history the page shows. Default: as for `record()`. */
+  /** Folder of the recording whose history the page shows, with `hosts` on each of them. Default: as for `record()`. */
   folder?: string;
   /** Whether the page shows command lines of processes, which may have secrets. Default: their names only. */
   argv?: boolean;
@@ -71,11 +71,11 @@ export interface LiveReading {
   processes: RecordedProcesses | null;
 }
 
-/** What the page of `serve` shows of the day before it was opened. */
+/** What the page of `serve` shows of a machine of the day before it was opened. */
 export interface LiveHistory {
   /** Oldest first. */
   sessions: RecordedSession[];
-  /** Why there is none, as a clause; null: there may be some. */
+  /** Why there is none, and what to do, as sentences; null: there is some. */
   why: string | null;
 }
 

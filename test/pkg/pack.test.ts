@@ -40,6 +40,7 @@ describe('the tarball', () => {
       'dist/cli.js',
       'dist/machine-validator.cjs',
       'dist/snapshot-validator.cjs',
+      'dist/record-validator.cjs',
       'docs/library.md',
       'skills/umaprobe/SKILL.md',
       'lib/machines/gb10.json',

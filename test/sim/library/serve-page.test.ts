@@ -3,10 +3,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import type { LiveReading } from '../../../lib/types/index.ts';
+import type { LiveReading, RecordReport, SeriesPoint } from '../../../lib/types/index.ts';
 import { type Chromium, isWide, NO_CHROMIUM, startChromium, violations } from '../../support/chromium.ts';
 import { exitOf, startUmaprobe, umaprobe } from '../../support/cli.ts';
 import { fakeSsh, printing, sentSnapshot } from '../../support/fake-ssh.ts';
+import { recordOf, sessionOf } from '../../support/reports.ts';
 import { get, type Served, startServing } from '../../support/serving.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { temporaryToken } from '../../support/tokens.ts';
@@ -133,7 +134,7 @@ describe('the page of one machine', () => {
   });
 
   it('another page may not read its stream, its history or itself', async () => {
-    for (const path of ['/events', '/history']) {
+    for (const path of ['/events', '/history/0']) {
       expect((await get(served.port, path, { origin: 'http://evil.example' })).status).toBe(403);
       expect((await get(served.port, path, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     }
@@ -209,13 +210,7 @@ it('a day of readings takes little memory', async (context) => {
   await expect
     .poll(async () => Number(await slider.getAttribute('aria-valuemax')), { timeout: 25_000 })
     .toBeGreaterThan(3000);
-  const session = await page.context().newCDPSession(page);
-  await session.send('HeapProfiler.collectGarbage');
-  await session.send('Performance.enable');
-  const { metrics } = await session.send('Performance.getMetrics');
-  const used = metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? Number.NaN;
-  expect(used).toBeGreaterThan(0);
-  expect(used).toBeLessThan(150 * 2 ** 20);
+  expect(await usedMemory(page)).toBeLessThan(150 * 2 ** 20);
   await page.close();
 });
 
@@ -225,15 +220,17 @@ describe('the page of sixteen machines', () => {
   const hosts = Array.from({ length: 16 }, (_, index) => `spark-${index + 1}`);
   beforeAll(async () => {
     const ssh = fakeSsh();
+    const frozen = recordOf({ sessions: [sessionOf({ marks: [{ at: sessionOf().lastAt, text: 'a <b>', pid: 1 }] })] });
+    const nothing = { schema: 'umaprobe/error/1', error: { code: 'ERR_UMA_NOT_FOUND', message: 'x' } };
+    const records: Record<string, string> = {
+      'spark-2': printing(untilNow(frozen)),
+      'spark-3': `printf 'oh \\033[2J <b>no\\n' >&2; exit 4`,
+    };
     for (const [index, host] of hosts.entries()) {
-      const cached = (10 + index) * GiB;
-      const snapshot = sentSnapshot(host, { host: { cached, free: 60 * GiB - cached } }, { at: '@AT@' });
-      const now = '"s/@AT@/$(date -u +%FT%T.%3NZ)/"';
-      if (host !== 'spark-9')
-        ssh.host(host, `while :; do (${printing(snapshot, 0)}\n) | sed ${now}; echo; sleep 1; done`);
-      else
-        ssh.host(host, `printf 'ssh: connect to host spark-9 port 22: Connection refused \\033[2J\\n' >&2; exit 255`);
+      const record = records[host] ?? `${printing(nothing)}\nexit 1`;
+      ssh.host(host, answering(host, (10 + index) * GiB, record));
     }
+    ssh.host('spark-9', `printf 'ssh: connect to host spark-9 port 22: Connection refused \\033[2J\\n' >&2; exit 255`);
     served = await serving(['--hosts', hosts.join(',')], { PATH: `${ssh.folder}:${process.env.PATH}` });
     served.child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
@@ -260,6 +257,36 @@ describe('the page of sixteen machines', () => {
     },
   );
 
+  it.for([
+    [1100, true],
+    [320, false],
+  ] as const)(
+    'at %d pixels, dark: %s: each has the history of its own recorder, or the reason why there is none',
+    async ([width, dark], context) => {
+      const { noise, page } = await open(context, served.url, { width, dark });
+      const shown = page.locator('[data-machine]:visible');
+      const history = (host: string) => {
+        const shows = page.getByRole('link', { name: host, exact: true }).press('Enter');
+        return shows.then(() => expect.poll(() => shown.locator('[data-history]').textContent(), { timeout: 20_000 }));
+      };
+      const none = 'There is no history of the time before this page. ';
+      await (await history('spark-1')).toContain(`${none}Nothing was recorded. Next: umaprobe record keeps a history.`);
+      await (await history('spark-3')).toContain(`${none}It ended with exit code 4: oh ?[2J <b>no.`);
+      await (await history('spark-9')).toContain(`${none}Connect to host spark-9 port 22: Connection refused`);
+      await (await history('spark-2')).toMatch(/STOPPED.*a <b>/s);
+      expect(await shown.textContent()).not.toContain(none);
+      await expect.poll(() => canvases(page)).toBe(5);
+      const slider = shown.getByRole('slider', { name: /^Memory of the host/ });
+      await slider.focus();
+      await page.keyboard.press('Home');
+      expect(await slider.getAttribute('aria-valuetext')).toMatch(/MemAvailable 110 GiB/);
+      expect(await isWide(page)).toBe(false);
+      expect(await violations(page)).toEqual([]);
+      expect(noise).toEqual([]);
+      await page.close();
+    },
+  );
+
   it('a link of the keyboard shows another machine', async (context) => {
     const { page } = await open(context, served.url);
     await expect.poll(() => textOf(page, '#connection')).toContain('Live');
@@ -272,6 +299,25 @@ describe('the page of sixteen machines', () => {
     await page.close();
   });
 });
+
+it('a day of sixteen machines, each with all that its recorder can send, takes little memory', async (context) => {
+  const ssh = fakeSsh();
+  const hosts = Array.from({ length: 16 }, (_, index) => `spark-${index + 1}`);
+  const path = join(ssh.folder, 'day.json');
+  writeFileSync(path, JSON.stringify(untilNow(fullDay()), null, 2));
+  for (const host of hosts) ssh.host(host, answering(host, 10 * GiB, `cat ${path}`));
+  const served = await serving(['--hosts', hosts.join(',')], { PATH: `${ssh.folder}:${process.env.PATH}` });
+  const { page } = await open(context, served.url);
+  for (const host of hosts) {
+    await page.getByRole('link', { name: host, exact: true }).click();
+    const slider = page.locator('[data-machine]:visible').getByRole('slider', { name: /^Memory of the host/ });
+    await expect
+      .poll(async () => Number(await slider.getAttribute('aria-valuemax')), { timeout: 25_000 })
+      .toBeGreaterThan(2500);
+  }
+  expect(await usedMemory(page)).toBeLessThan(150 * 2 ** 20);
+  await page.close();
+}, 120_000);
 
 it('a token is asked for by the browser itself', async (context) => {
   if (chromium === null) return context.skip(NO_CHROMIUM);
@@ -286,6 +332,75 @@ it('a token is asked for by the browser itself', async (context) => {
   expect(page.url()).not.toContain(token);
   await page.close();
 });
+
+/** Of the page's own objects, in bytes. */
+async function usedMemory(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('HeapProfiler.collectGarbage');
+  await session.send('Performance.enable');
+  const { metrics } = await session.send('Performance.getMetrics');
+  const used = metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? Number.NaN;
+  expect(used).toBeGreaterThan(0);
+  return used;
+}
+
+/** A script of a host that has a snapshot, and prints its recording by another script. */
+function answering(host: string, cached: number, record: string): string {
+  const snapshot = sentSnapshot(host, { host: { cached, free: 60 * GiB - cached } }, { at: '@AT@' });
+  const now = '"s/@AT@/$(date -u +%FT%T.%3NZ)/"';
+  return `if [[ $1 == *' record '* ]]; then\n${record}\nelse\nwhile :; do (${printing(snapshot, 0)}\n) | sed ${now}; echo; sleep 1; done\nfi`;
+}
+
+/** A recording that was read now. */
+function untilNow(report: RecordReport): RecordReport {
+  const later = Date.now() - Date.parse(report.at);
+  return JSON.parse(JSON.stringify(report), (_, value: unknown) =>
+    typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)
+      ? new Date(Date.parse(value) + later).toISOString()
+      : value,
+  ) as RecordReport;
+}
+
+/** Eight sessions of three hours, with as many points and processes as a recording can have. */
+function fullDay(): RecordReport {
+  const { at } = recordOf();
+  const spanMs = 10_000;
+  const sessions = Array.from({ length: 8 }, (_, place) => {
+    const start = Date.parse(at) - 86_000_000 + place * 10_700_000;
+    const time = (index: number): string => new Date(start + index * spanMs).toISOString();
+    const bytes = (index: number): number => (40 + (index % 40)) * GiB + index;
+    const point = (index: number): SeriesPoint => ({
+      at: time(index),
+      spanMs,
+      free: bytes(index),
+      lowestFree: bytes(index) - 1,
+      available: bytes(index),
+      lowestAvailable: bytes(index) - 1,
+      swapUsed: index,
+      somePercent: (index % 9) / 7,
+      fullPercent: (index % 5) / 7,
+    });
+    const values = Array.from({ length: 500 }, (_, index) => bytes(2 * index));
+    const processes = Array.from({ length: 12 }, (_, process) => ({
+      pid: 1000 * place + process,
+      name: `python3-${process}`,
+      highestHeld: bytes(39),
+      highestGpuBytes: bytes(39),
+      held: values,
+      gpuBytes: values,
+    }));
+    return sessionOf({
+      end: place % 2 === 0 ? 'stopped' : 'killed',
+      startedAt: time(0),
+      lastAt: time(1000),
+      series: Array.from({ length: 1000 }, (_, index) => point(index)),
+      lastSeconds: [],
+      marks: Array.from({ length: 1000 }, (_, index) => ({ at: time(index), text: `step ${index}`, pid: 1 })),
+      processSeries: { at: Array.from({ length: 500 }, (_, index) => time(2 * index)), processes },
+    });
+  });
+  return recordOf({ sessions });
+}
 
 /** A machine on which memory of programs grows by 100 MiB a second. */
 function writeGrowing(): string {

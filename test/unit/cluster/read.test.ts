@@ -97,7 +97,7 @@ describe('a machine without a usable answer', () => {
     ['whose command fails', 'echo oh >&2; exit 4', 'failed', /ended with exit code 4: oh/, null],
     [
       'whose umaprobe fails',
-      `${printing({ schema: 'umaprobe/error/1', error: { message: 'no /proc' } })}; exit 1`,
+      `${printing({ schema: 'umaprobe/error/1', error: { message: 'no /proc' } })}\nexit 1`,
       'failed',
       /^The umaprobe there failed: no \/proc/,
       null,

@@ -5,8 +5,9 @@ import { checkReach, isLoopback, parseListen } from '../../../lib/serve/listen.t
 import { temporaryToken } from '../../support/tokens.ts';
 
 const { digest, token } = temporaryToken();
-const loopback = rulesFor('127.0.0.1', 'spark-1', null);
-const everywhere = rulesFor('0.0.0.0', 'Spark-1', digest);
+const histories = ['/history/0', '/history/1'];
+const loopback = rulesFor('127.0.0.1', 'spark-1', null, histories);
+const everywhere = rulesFor('0.0.0.0', 'Spark-1', digest, histories);
 
 function ask(request: Partial<GateRequest>, rules = loopback): string | number {
   const decision = decide(
@@ -84,6 +85,13 @@ describe('the target', () => {
     'http://127.0.0.1/metrics',
     '/../../etc/passwd',
     '/__proto__',
+    '/history',
+    '/history/',
+    '/history/2',
+    '/history/00',
+    '/history/-1',
+    '/history/0/',
+    '/history/0?',
     'constructor',
     '',
     undefined,
@@ -94,11 +102,19 @@ describe('the target', () => {
   it('is one of a few whole strings', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        const known = ['', 'metrics', 'events', 'history', '-/healthy', '-/ready'];
+        const known = ['', 'metrics', 'events', 'history/0', 'history/1', '-/healthy', '-/ready'];
         return known.includes(text) || ask({ target: `/${text}` }) === 404;
       }),
     );
   });
+});
+
+it('a machine of the page has a history, for the page alone and with the token', () => {
+  const target = '/history/1';
+  expect(ask({ target })).toBe('history');
+  expect(ask({ target, origin: 'http://evil.example' })).toBe(403);
+  expect(ask({ target, fetchSite: 'cross-site' })).toBe(403);
+  expect(ask({ target, host: 'localhost' }, everywhere)).toBe(401);
 });
 
 it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'CONNECT', 'get', undefined])('the method %s is refused', (method) => {
