@@ -5,11 +5,13 @@ import type { Course } from '../report/points.ts';
 import { addHistory, addPoint, addProcesses, emptyCourse } from './course.ts';
 import { HistoryView } from './history.ts';
 import { morphInto } from './morph.ts';
+import { type Stop, stopsMarkup, stopsOf } from './stops.ts';
 import { listen, readHistory } from './stream.ts';
 
 const config = JSON.parse(document.getElementById('report')?.textContent ?? 'null') as LivePage;
 const status = document.getElementById('connection') as HTMLElement;
 const summary = document.getElementById('summary');
+const stops = document.getElementById('stops') as HTMLElement;
 
 /** Charts are drawn no more often: a reader does not see more. */
 const DRAW_MS = 2000;
@@ -17,7 +19,9 @@ const DRAW_MS = 2000;
 class MachineView {
   readonly section: HTMLElement;
   readonly course: Course = emptyCourse();
-  readonly #host: string;
+  readonly host: string;
+  /** Of the last day; null: not known. */
+  stops: readonly Stop[] | null = null;
   readonly #history: HistoryView;
   #label = '';
   /** When the reading was taken, by the clock of this page. null: there is none. */
@@ -28,7 +32,7 @@ class MachineView {
 
   constructor(index: number, host: string) {
     this.section = document.getElementById(`machine-${index}`) as HTMLElement;
-    this.#host = host;
+    this.host = host;
     this.#history = new HistoryView(this.section, host);
   }
 
@@ -39,7 +43,7 @@ class MachineView {
     this.course.swapTotal = swapTotal ?? this.course.swapTotal;
     if (point !== null) addPoint(this.course, point);
     if (processes !== null) addProcesses(this.course, processes);
-    if (this.#label !== '' && label !== this.#label) say(`${this.#host}: ${label}`);
+    if (this.#label !== '' && label !== this.#label) say(`${this.host}: ${label}`);
     this.#label = label;
     this.tick();
     if (performance.now() - this.#drawnMs >= DRAW_MS) this.draw();
@@ -47,6 +51,7 @@ class MachineView {
 
   begin({ sessions, why }: LiveHistory): void {
     this.#before = why === null ? null : `There is no history of the time before this page. ${why}`;
+    this.stops = why === null ? stopsOf(sessions) : null;
     addHistory(this.course, sessions);
     this.draw();
   }
@@ -111,7 +116,12 @@ setInterval(() => {
 for (const [index, view] of views.entries())
   void readHistory(index)
     .catch((error: unknown) => ({ sessions: [], why: String(error) }))
-    .then((history) => view.begin(history));
+    .then((history) => {
+      view.begin(history);
+      const text = stopsMarkup(views)?.text ?? '';
+      stops.hidden = text === '';
+      morphInto(stops, text);
+    });
 
 /** Of several machines one is shown: that of the address, else the first. */
 function select(): void {

@@ -61,6 +61,7 @@ export function livePage(
         summary === null
           ? null
           : section('All machines', html`<div id="summary">${summaryOf(machines, summary)}</div>`),
+        html`<section id="stops" hidden></section>\n`,
         ...machines.map((machine, index) =>
           frameOf(machine, index, hosts.length > 1 ? clean(machine.machine.host) : 'Now'),
         ),

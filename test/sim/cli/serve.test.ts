@@ -2,7 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exitOf, runUmaprobe, snapshotJson, umaprobe } from '../../support/cli.ts';
+import type { LiveHistory } from '../../../lib/types/index.ts';
+import { CLI, exitOf, runUmaprobe, snapshotJson, umaprobe } from '../../support/cli.ts';
+import { fakeSsh } from '../../support/fake-ssh.ts';
 import { get, type Served, startServing } from '../../support/serving.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { temporaryToken, tokenFile } from '../../support/tokens.ts';
@@ -101,6 +103,31 @@ describe('a server', () => {
     );
     expect(code).toBe(5);
   });
+});
+
+it('with --hosts each machine has the history of its own recorder, which is asked when a page is opened', async () => {
+  const record = join(folder, 'record');
+  const recorded = await umaprobe(['record', '--sim', 'gb10-busy', '--folder', record, '--duration', '2s']);
+  expect(recorded.code).toBe(0);
+  const ssh = fakeSsh();
+  ssh.host('spark-1', `eval "set -- $1"; exec ${process.execPath} ${CLI} "\${@:2}" --sim gb10-busy`);
+  ssh.host('spark-2', 'echo "ssh: connect to host spark-2 port 22: Connection refused" >&2; exit 255');
+  const { child, port } = await startServing(['--hosts', 'spark-1,spark-2', '--folder', record], {
+    PATH: `${ssh.folder}:${process.env.PATH}`,
+  });
+  expect(ssh.calls()).toEqual([]);
+  const [first, second, third] = await Promise.all([0, 1, 2].map((index) => get(port, `/history/${index}`)));
+  const { sessions, why } = JSON.parse(first?.body ?? '') as LiveHistory;
+  expect([sessions.length, sessions[0]?.hostName, sessions[0]?.end, why]).toEqual([1, 'gb10-busy', 'ended', null]);
+  expect(sessions[0]?.series.length).toBeGreaterThan(10);
+  expect(JSON.parse(second?.body ?? '')).toEqual({
+    sessions: [],
+    why: 'Connect to host spark-2 port 22: Connection refused. Next: see whether it is on and sshd runs there.',
+  });
+  expect(third?.status).toBe(404);
+  expect(ssh.calls().length).toBe(2);
+  child.kill();
+  await exitOf(child);
 });
 
 it.each(['SIGTERM', 'SIGINT'] as const)('ends with %s, also while a client keeps its connection', async (signal) => {

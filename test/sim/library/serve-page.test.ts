@@ -266,9 +266,20 @@ describe('the page of sixteen machines', () => {
       const { noise, page } = await open(context, served.url, { width, dark });
       const shown = page.locator('[data-machine]:visible');
       const history = (host: string) => {
-        const shows = page.getByRole('link', { name: host, exact: true }).press('Enter');
+        const shows = page.locator('#summary').getByRole('link', { name: host, exact: true }).press('Enter');
         return shows.then(() => expect.poll(() => shown.locator('[data-history]').textContent(), { timeout: 20_000 }));
       };
+      const stops = page.locator('#stops');
+      await expect
+        .poll(() => stops.locator('tbody tr').allTextContents(), { timeout: 20_000 })
+        .toEqual([
+          expect.stringMatching(
+            /^spark-2STOPPED\d{4}-\d\d-\d\d \d\d:\d\d:\d\d12\.9 GiB at \S+python3 4242, 82\.0 GiBThe machine stopped without/,
+          ),
+        ]);
+      await expect
+        .poll(() => stops.textContent())
+        .toContain(`Not known of ${hosts.filter((host) => host !== 'spark-2').join(', ')}.`);
       const none = 'There is no history of the time before this page. ';
       await (await history('spark-1')).toContain(`${none}Nothing was recorded. Next: umaprobe record keeps a history.`);
       await (await history('spark-3')).toContain(`${none}It ended with exit code 4: oh ?[2J <b>no.`);
@@ -289,9 +300,9 @@ describe('the page of sixteen machines', () => {
 
   it('a link of the keyboard shows another machine', async (context) => {
     const { page } = await open(context, served.url);
-    await expect.poll(() => textOf(page, '#connection')).toContain('Live');
+    await expect.poll(() => textOf(page, '#connection'), { timeout: 20_000 }).toContain('Live');
     expect(await page.locator('[data-machine]:visible').count()).toBe(1);
-    await page.getByRole('link', { name: 'spark-12', exact: true }).focus();
+    await page.locator('#summary').getByRole('link', { name: 'spark-12', exact: true }).focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => textOf(page, '[data-machine]:visible h2')).toBe('spark-12');
     expect(await page.locator('[data-machine]:visible').count()).toBe(1);
@@ -309,7 +320,7 @@ it('a day of sixteen machines, each with all that its recorder can send, takes l
   const served = await serving(['--hosts', hosts.join(',')], { PATH: `${ssh.folder}:${process.env.PATH}` });
   const { page } = await open(context, served.url);
   for (const host of hosts) {
-    await page.getByRole('link', { name: host, exact: true }).click();
+    await page.locator('#summary').getByRole('link', { name: host, exact: true }).click();
     const slider = page.locator('[data-machine]:visible').getByRole('slider', { name: /^Memory of the host/ });
     await expect
       .poll(async () => Number(await slider.getAttribute('aria-valuemax')), { timeout: 25_000 })
