@@ -99,9 +99,9 @@ describe.skipIf(deb === null)('the Debian package', () => {
 
   it('has no errors of lintian', (context) => {
     if (findTool('lintian') === null) context.skip('no lintian here (Debian: apt-get install lintian)');
-    const { status, stdout } = spawnSync('lintian', ['--allow-root', '--tag-display-limit', '0', deb as string], {
-      encoding: 'utf8',
-    });
+    // Words in the binary of Node take half of its time.
+    const words = ['--allow-root', '--tag-display-limit', '0', '-X', 'binaries/spelling', deb as string];
+    const { status, stdout } = spawnSync('lintian', words, { encoding: 'utf8' });
     expect([status, stdout]).toEqual([0, '']);
   }, 300_000);
 });

@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CLI, cliEnvironment } from '../../support/cli.ts';
+import { kubernetesDocuments } from '../../support/kubernetes.ts';
 import { ROOT } from '../../support/root.ts';
 import { get, startServing } from '../../support/serving.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -157,44 +158,7 @@ describe('nfd-features (simulated)', () => {
   });
 });
 
-/** Documents of a file, by Python's parser; null: this machine has none. */
-function documentsOf(file: string): unknown[] | null {
-  const script = 'import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(open(sys.argv[1])))))';
-  const { status, stdout } = spawnSync('python3', ['-c', script, join(MONITORING, file)], { encoding: 'utf8' });
-  return status === 0 ? (JSON.parse(stdout) as unknown[]) : null;
-}
-
-interface Mount {
-  name: string;
-  mountPath: string;
-  subPath?: string;
-  readOnly?: boolean;
-}
-interface Container {
-  command: string[];
-  args: string[];
-  ports: { name: string; containerPort: number }[];
-  readinessProbe: { httpGet: { path: string; port: string } };
-  livenessProbe: { httpGet: { path: string; port: string } };
-  securityContext: Record<string, unknown>;
-  volumeMounts: Mount[];
-}
-interface DaemonSet {
-  kind: string;
-  spec: {
-    selector: { matchLabels: object };
-    template: {
-      metadata: { labels: object };
-      spec: { hostPID: boolean; hostNetwork?: boolean; containers: [Container]; volumes: { name: string }[] };
-    };
-  };
-}
-interface PodMonitor {
-  kind: string;
-  spec: { selector: { matchLabels: object }; podMetricsEndpoints: [{ port: string; authorization: object }] };
-}
-
-const documents = documentsOf('kubernetes/umaprobe.yml') as [DaemonSet, PodMonitor] | null;
+const documents = kubernetesDocuments();
 
 describe.skipIf(documents === null)(`the pod${documents === null ? ' (skipped: no python3-yaml here)' : ''}`, () => {
   if (documents === null) return;
