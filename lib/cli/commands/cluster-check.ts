@@ -69,6 +69,10 @@ async function needOf(context: Context): Promise<FitNeed> {
   const second = model === undefined ? (hasParams ? '--params' : null) : '--model';
   if (bytes !== undefined && second !== null)
     throw new UsageError(`--need and ${second} both say what is loaded: give one.`, NAME);
+  // Else --tensor-parallel 2 would seem to be counted.
+  const ofModel = Object.keys(MODEL_OPTIONS).find((name) => name !== 'for' && isGiven(values, name));
+  if (bytes !== undefined && ofModel !== undefined)
+    throw new UsageError(`--need is a size without a model, so it does not go with --${ofModel}.`, NAME);
   if (bytes !== undefined) return { bytes };
   if (second === null)
     throw new UsageError('What shall fit into each machine? Give --need 96GiB, --model or --params 70e9.', NAME);

@@ -172,6 +172,7 @@ it.each([
   ['--hosts a --interval 5s', /--interval needs --watch\./],
   ['check --hosts a', /What shall fit into each machine\? Give --need 96GiB, --model or --params 70e9\./],
   ['check --hosts a --need 96', /--need "96" has no unit/],
+  ['check --hosts a --need 1GiB --tensor-parallel 2', /--need is a size without a model, so it does not go with --ten/],
   ['check --hosts a --need 1GiB --model x', /--need and --model both say what is loaded: give one\./],
   [
     'check --hosts a --params 7e9 --tensor-parallel 2',
