@@ -38,29 +38,40 @@ export function emptyCourse(): Course {
   };
 }
 
-/** The sessions of a day before the readings of this page, as one course. How each session ended is a mark. */
+/**
+ * The sessions of a day and the readings of this page as one course; of a time that was recorded the recording counts, also what a
+ * machine that is back had before it stopped. How each session ended is a mark.
+ */
 export function addHistory(course: Course, sessions: readonly RecordedSession[]): void {
-  const since = course.series[0]?.at ?? '9999';
-  const before = sessions.flatMap(pointsOf).filter(({ at }) => at < since);
-  course.series = [...before, ...course.series];
+  const isLive = ({ at }: { at: string }): boolean =>
+    !sessions.some(({ lastAt, startedAt }) => at >= startedAt && at <= lastAt);
+  const live = course.series.filter(isLive);
+  course.series = inOrder([...sessions.flatMap(pointsOf), ...live]);
   course.marks = sessions.flatMap((session) => [...session.marks, ...endMark(session)]);
   course.plateaus = sessions.flatMap(({ plateaus }) => plateaus);
   course.transients = sessions.flatMap(({ transients }) => transients);
   const last = sessions.at(-1);
   course.gpus = last?.gpus ?? [];
-  if (course.series.length === before.length) {
+  if (live.length === 0) {
     // No reading has told them.
     course.floor = last?.floor ?? course.floor;
     course.swapTotal = last?.swapTotal ?? course.swapTotal;
   }
-  const live = listsOf(course.processSeries);
-  const first = live[0]?.at ?? '9999';
-  const largest = new Set(largestOf(sessions.flatMap(({ processSeries }) => processSeries.processes)).map(keyOf));
-  const recorded = sessions.flatMap(({ processSeries: { at, processes } }) =>
-    listsOf({ at, processes: processes.filter((each) => largest.has(keyOf(each))) }).filter((list) => list.at < first),
+  const before = course.processSeries;
+  const largest = new Set(
+    largestOf([...sessions.map(({ processSeries }) => processSeries), before].flatMap((each) => each.processes)).map(
+      keyOf,
+    ),
   );
+  const lists = ({ at, processes }: Course['processSeries']): RecordedProcesses[] =>
+    listsOf({ at, processes: processes.filter((each) => largest.has(keyOf(each))) });
+  const recorded = sessions.flatMap(({ processSeries }) => lists(processSeries));
   course.processSeries = { at: [], processes: [] };
-  for (const list of [...recorded, ...live]) addProcesses(course, list);
+  for (const list of inOrder([...recorded, ...lists(before).filter(isLive)])) addProcesses(course, list);
+}
+
+function inOrder<Dated extends { at: string }>(all: readonly Dated[]): Dated[] {
+  return all.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
 function endMark(session: RecordedSession): RecordedMark[] {

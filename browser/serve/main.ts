@@ -15,28 +15,37 @@ const stops = document.getElementById('stops') as HTMLElement;
 
 /** Charts are drawn no more often: a reader does not see more. */
 const DRAW_MS = 2000;
+/** After which a machine that is back is asked for its history: longer than the server keeps an answer of before, 25 s. */
+const BACK_MS = 30_000;
 
 class MachineView {
   readonly section: HTMLElement;
   readonly course: Course = emptyCourse();
+  readonly #index: number;
   readonly host: string;
-  /** Of the last day; null: not known. */
-  stops: readonly Stop[] | null = null;
+  /** Of the last day, as far as they are known. */
+  stops: readonly Stop[] = [];
+  /** Whether they are all that there are. */
+  knowsStops = false;
   readonly #history: HistoryView;
   #label = '';
   /** When the reading was taken, by the clock of this page. null: there is none. */
   #takenMs: number | null = null;
   #drawnMs = Number.NEGATIVE_INFINITY;
-  /** Of the time before this page; null: it is in the course. */
+  /** Whether the course has recordings. */
+  #hasHistory = false;
+  /** Of the time before; null: it is in the course. */
   #before: string | null = 'What was recorded before is being read.';
 
   constructor(index: number, host: string) {
     this.section = document.getElementById(`machine-${index}`) as HTMLElement;
+    this.#index = index;
     this.host = host;
     this.#history = new HistoryView(this.section, host);
   }
 
   take({ ageMs, floor, label, pieces, point, processes, swapTotal }: LiveReading): void {
+    const wasGone = this.#label === 'UNKNOWN' || (this.#label !== '' && this.isStale());
     this.#takenMs = performance.now() - ageMs;
     for (const [name, text] of Object.entries(pieces)) morphInto(this.#part(`data-piece="${name}"`), text);
     this.course.floor = floor ?? this.course.floor;
@@ -47,12 +56,29 @@ class MachineView {
     this.#label = label;
     this.tick();
     if (performance.now() - this.#drawnMs >= DRAW_MS) this.draw();
+    const isGone = label === 'UNKNOWN' || this.isStale();
+    if (wasGone && !isGone) setTimeout(() => void this.readHistory(), BACK_MS);
+    if (!this.knowsStops || !(wasGone || isGone)) return;
+    this.knowsStops = false;
+    showStops();
   }
 
-  begin({ sessions, why }: LiveHistory): void {
-    this.#before = why === null ? null : `There is no history of the time before this page. ${why}`;
-    this.stops = why === null ? stopsOf(sessions) : null;
-    addHistory(this.course, sessions);
+  /** When the page is opened, and when the machine is back: it may have stopped. */
+  async readHistory(): Promise<void> {
+    const history = await readHistory(this.#index).catch((error: unknown) => ({ sessions: [], why: String(error) }));
+    this.#begin(history);
+    showStops();
+  }
+
+  #begin({ sessions, why }: LiveHistory): void {
+    const time = this.#hasHistory ? 'in which it was gone' : 'before this page';
+    this.#before = why === null ? null : `There is no history of the time ${time}. ${why}`;
+    this.knowsStops = why === null;
+    if (why === null) {
+      this.stops = stopsOf(sessions);
+      addHistory(this.course, sessions);
+      this.#hasHistory = true;
+    }
     this.draw();
   }
 
@@ -113,15 +139,13 @@ setInterval(() => {
   if (summary !== null && views.every((view) => view.isStale())) summary.textContent = 'UNKNOWN: no reading comes.';
 }, 1000);
 
-for (const [index, view] of views.entries())
-  void readHistory(index)
-    .catch((error: unknown) => ({ sessions: [], why: String(error) }))
-    .then((history) => {
-      view.begin(history);
-      const text = stopsMarkup(views)?.text ?? '';
-      stops.hidden = text === '';
-      morphInto(stops, text);
-    });
+function showStops(): void {
+  const text = stopsMarkup(views)?.text ?? '';
+  stops.hidden = text === '';
+  morphInto(stops, text);
+}
+
+for (const view of views) void view.readHistory();
 
 /** Of several machines one is shown: that of the address, else the first. */
 function select(): void {

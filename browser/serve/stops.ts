@@ -26,13 +26,21 @@ export function stopsOf(sessions: readonly RecordedSession[]): Stop[] {
   });
 }
 
-/** @param machines in the order of the page; `stops` null: there is no history of that one. null: nothing has to be said. */
-export function stopsMarkup(machines: readonly { host: string; stops: readonly Stop[] | null }[]): Markup | null {
+/** What is known of one machine. */
+export interface MachineStops {
+  host: string;
+  stops: readonly Stop[];
+  /** Whether they are all that there are. */
+  knowsStops: boolean;
+}
+
+/** @param machines in the order of the page. null: nothing has to be said. */
+export function stopsMarkup(machines: readonly MachineStops[]): Markup | null {
   const rows = machines
-    .flatMap(({ host, stops }, index) => (stops ?? []).map((stop) => ({ host, index, stop })))
+    .flatMap(({ host, stops }, index) => stops.map((stop) => ({ host, index, stop })))
     .sort((a, b) => (a.stop.at < b.stop.at ? 1 : -1));
   if (rows.length === 0 && machines.length === 1) return null;
-  const unknown = machines.filter(({ stops }) => stops === null).map(({ host }) => host);
+  const unknown = machines.filter(({ knowsStops }) => !knowsStops).map(({ host }) => host);
   const nothing = rows.length === 0 && unknown.length < machines.length;
   return html`<h2>Stops of the last day</h2>${rows.length === 0 ? null : table(rows)}${
     nothing ? html`<p>No recording ended by one.</p>` : null

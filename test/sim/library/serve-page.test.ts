@@ -1,6 +1,7 @@
 /** The page of `umaprobe serve` in an installed Chromium: it is live, can be read without the picture, and old readings are unknown. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import type { LiveReading, RecordReport, SeriesPoint } from '../../../lib/types/index.ts';
@@ -310,6 +311,40 @@ describe('the page of sixteen machines', () => {
     await page.close();
   });
 });
+
+it('a machine that stopped and is back tells what happened on a page that was open', async (context) => {
+  const ssh = fakeSsh();
+  const [gone, back] = [join(ssh.folder, 'gone'), join(ssh.folder, 'back')];
+  const recordings = [sessionOf({ end: 'running' }), sessionOf()].map((session) =>
+    printing(untilNow(recordOf({ sessions: [session] }))),
+  );
+  const record = `if [[ -e ${back} ]]; then\n${recordings[1]}\nelse\n${recordings[0]}\nfi`;
+  const lost = 'echo "Connection to spark-1 closed by remote host." >&2; exit 255';
+  const readings = answering('spark-1', 10 * GiB, record).replace('while :;', `while [[ ! -e ${gone} ]];`);
+  ssh.host('spark-1', `${readings}\n[[ ! -e ${gone} ]] || { ${lost}; }`);
+  ssh.host('spark-2', answering('spark-2', 10 * GiB, printing(untilNow(recordOf()))));
+  const served = await serving(['--hosts', 'spark-1,spark-2'], { PATH: `${ssh.folder}:${process.env.PATH}` });
+  const { page } = await open(context, served.url, { prepare: (page) => page.clock.install() });
+  const patient = { timeout: 30_000 };
+  const stops = page.locator('#stops');
+  const rows = async (): Promise<string[]> => (await stops.locator('tbody th').allTextContents()).toSorted();
+  const verdict = page.locator('#machine-0 [data-piece="verdict"]');
+  await expect.poll(rows, patient).toEqual(['spark-2']);
+  await expect.poll(() => stops.textContent(), patient).not.toContain('Not known');
+  writeFileSync(gone, '');
+  await expect.poll(() => verdict.textContent(), patient).toContain('closed by remote host');
+  expect(await stops.textContent()).toContain('Not known of spark-1.');
+  writeFileSync(back, '');
+  rmSync(gone);
+  await expect.poll(() => verdict.textContent(), patient).toContain('can be loaded');
+  expect(await stops.textContent()).toContain('Not known of spark-1.');
+  // The server keeps the answer of before for ten seconds.
+  await sleep(11_000);
+  await page.clock.fastForward(31_000);
+  await expect.poll(rows, patient).toEqual(['spark-1', 'spark-2']);
+  await expect.poll(() => stops.textContent(), patient).not.toContain('Not known');
+  await page.close();
+}, 90_000);
 
 it('a day of sixteen machines, each with all that its recorder can send, takes little memory', async (context) => {
   const ssh = fakeSsh();

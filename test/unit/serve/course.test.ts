@@ -73,6 +73,31 @@ describe('the course of a machine', () => {
     );
   });
 
+  it('of a machine that is back the recording tells what was between its readings', () => {
+    const session = sessionOf();
+    const course = emptyCourse();
+    const second = (place: number): number => Date.parse(session.startedAt) + place * 1000 - START;
+    // The page saw it until it froze, and again a minute after it was back.
+    const readings = [-60, -59, 100, 101, 102, 900, 901].map((place) => pointAt(second(place), 50));
+    for (const reading of readings) addPoint(course, reading);
+    const list = (place: number) => ({
+      at: pointAt(second(place), 1).at,
+      processes: [{ pid: 7, name: 'b', held: 1, gpuBytes: null }],
+    });
+    for (const place of [-60, 101, 900]) addProcesses(course, list(place));
+    for (const _ of [1, 2]) addHistory(course, [session]);
+    const times = course.series.map(({ at }) => at);
+    expect(times).toEqual(times.toSorted());
+    const known = course.series.filter(({ free }) => free !== null).map(({ at }) => at);
+    expect(known).toEqual([
+      ...readings.slice(0, 2).map(({ at }) => at),
+      ...pointsOf(session).map(({ at }) => at),
+      ...readings.slice(5).map(({ at }) => at),
+    ]);
+    expect(course.processSeries.at).toEqual([list(-60).at, ...session.processSeries.at, list(900).at]);
+    expect(course.marks.length).toBe(session.marks.length + 1);
+  });
+
   it('a reading that comes twice counts once', () => {
     const course = emptyCourse();
     addPoint(course, pointAt(0, 1));
