@@ -196,7 +196,9 @@ export function checkNeed(need: unknown): CheckedNeed {
     throw invalidType('need', 'an estimate, or an object with bytes or model', need);
   if (!('total' in need)) {
     checkKeys('need', need, { bytes: true, model: true, use: true });
-    const bytes = checkAmount('bytes', (need as { bytes?: unknown }).bytes, 1);
+    const { bytes: size, use } = need as { bytes?: unknown; use?: unknown };
+    const bytes = checkAmount('bytes', size, 1);
+    if (use !== undefined) throw invalidArgument('use needs a model: a number of bytes does not change with it');
     const total = exactly(bytes);
     return {
       total,

@@ -50,9 +50,11 @@ const KEYS: Keys<LaunchOptions> = {
 
 export function checkLaunchOptions(options: LaunchOptions): LaunchSettings {
   checkKeys('launch()', options, KEYS);
-  const { anyway, bytes, dryRun, folder, hosts, model, program, record = true, sudo, utilization } = options;
+  const { anyway, bytes, dryRun, folder, hosts, model, program, record = true, sudo, use, utilization } = options;
   if (model !== undefined && bytes !== undefined)
     throw invalidArgument('model and bytes both say what is loaded: give one of them');
+  if (bytes !== undefined && use !== undefined)
+    throw invalidArgument('use says how a model is used, and bytes is a size without one: give one of them');
   checkFunction('onEvent', options.onEvent);
   checkUtilization(utilization);
   checkPath('folder', folder);

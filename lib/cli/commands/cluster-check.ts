@@ -8,7 +8,7 @@ import { EXACT, flag, isGiven, size, text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
-import { estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
+import { estimateOptions, MODEL_OPTIONS, modelOf, modelOptionOf } from './estimate.ts';
 import { fitOptionsOf, PROGRAM_OPTIONS } from './fit.ts';
 
 const NAME = 'cluster check';
@@ -69,10 +69,9 @@ async function needOf(context: Context): Promise<FitNeed> {
   const second = model === undefined ? (hasParams ? '--params' : null) : '--model';
   if (bytes !== undefined && second !== null)
     throw new UsageError(`--need and ${second} both say what is loaded: give one.`, NAME);
-  // Else --tensor-parallel 2 would seem to be counted.
-  const ofModel = Object.keys(MODEL_OPTIONS).find((name) => name !== 'for' && isGiven(values, name));
-  if (bytes !== undefined && ofModel !== undefined)
-    throw new UsageError(`--need is a size without a model, so it does not go with --${ofModel}.`, NAME);
+  const ofModel = modelOptionOf(values);
+  if (bytes !== undefined && ofModel !== null)
+    throw new UsageError(`--need is a size without a model, so it does not go with ${ofModel}.`, NAME);
   if (bytes !== undefined) return { bytes };
   if (second === null)
     throw new UsageError('What shall fit into each machine? Give --need 96GiB, --model or --params 70e9.', NAME);

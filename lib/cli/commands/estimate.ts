@@ -11,7 +11,7 @@ import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import type { Command, Context, OptionTable, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
-import { choice, count, EXACT, flag, positive, text } from '../core/options.ts';
+import { choice, count, EXACT, flag, isGiven, positive, text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 
@@ -119,6 +119,12 @@ export const MODEL_OPTIONS: OptionTable = {
     summary: 'GRPO, rough: share of memory of the rollout engine (default 0.3)',
   },
 };
+
+/** The first option of a model that was given, with its dashes; null: none. A program has a rule for a size, too. */
+export function modelOptionOf(values: Values): string | null {
+  const name = Object.keys(MODEL_OPTIONS).find((each) => each !== 'for' && isGiven(values, each));
+  return name === undefined ? null : `--${name}`;
+}
 
 export const estimateCommand: Command = {
   name: NAME,

@@ -117,6 +117,7 @@ const REFUSED: readonly (readonly [string, unknown[], string])[] = [
   ['fit', [{ bytes: '5GB' }, MACHINE], 'bytes is "5GB"; expected a number'],
   ['fit', [{ bytes: 0 }, MACHINE], 'bytes is 0; expected 1 to 2^53 − 1'],
   ['fit', [{ bytes: 5, model: 'x' }, MACHINE], 'need has no option "bytes".'],
+  ['fit', [{ bytes: 5, use: { context: 1 } }, MACHINE], 'use needs a model: a number of bytes does not change with it'],
   ['fit', [{ model: 'x', use: 5 }, MACHINE], 'use is 5; expected options of estimate()'],
   [
     'fit',
@@ -157,6 +158,7 @@ const REFUSED: readonly (readonly [string, unknown[], string])[] = [
   ['launch', [{ command: ['x', 5] }], 'command[1] is 5; expected a text'],
   ['launch', [{ command: ['x'], program: 'tgi' }], 'program is "tgi"; expected one of vllm, sglang, '],
   ['launch', [{ command: ['x'], bytes: 1, model: 'm' }], 'model and bytes both say what is loaded: give one of them'],
+  ['launch', [{ command: ['x'], bytes: 1, use: { context: 1 } }], 'use says how a model is used, and bytes is a size'],
   ['launch', [{ command: ['x'], bytes: 0 }], 'bytes is 0; expected 1 to 2^53 − 1 whole bytes'],
   ['launch', [{ command: ['x'], utilization: 90 }], 'utilization is 90; expected above 0 and up to 1'],
   ['launch', [{ command: ['x'], folder: '' }], 'folder is ""; expected a path'],

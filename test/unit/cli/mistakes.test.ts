@@ -76,6 +76,14 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
     '--utilization "90" is not a number above 0 and up to 1. See umaprobe launch --help.',
   ],
   [
+    'launch --bytes 1GiB --context 4096 -- true',
+    '--bytes is a size without a model, so it does not go with --context. See umaprobe launch --help.',
+  ],
+  [
+    'fit --bytes 1GiB --tensor-parallel 2',
+    '--bytes is a size without a model, so it does not go with --tensor-parallel. See umaprobe fit --help.',
+  ],
+  [
     'launch --bytes 80 -- true',
     '--bytes "80" has no unit: write 80GB (powers of 1000), 80GiB (powers of 1024) or 80B (bytes). See umaprobe launch --help.',
   ],
