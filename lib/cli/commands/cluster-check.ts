@@ -8,7 +8,7 @@ import { EXACT, flag, isGiven, size, text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
-import { estimateOptions, MODEL_OPTIONS, modelOf, modelOptionOf } from './estimate.ts';
+import { checkSizeAlone, estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
 import { fitOptionsOf, PROGRAM_OPTIONS } from './fit.ts';
 
 const NAME = 'cluster check';
@@ -69,10 +69,10 @@ async function needOf(context: Context): Promise<FitNeed> {
   const second = model === undefined ? (hasParams ? '--params' : null) : '--model';
   if (bytes !== undefined && second !== null)
     throw new UsageError(`--need and ${second} both say what is loaded: give one.`, NAME);
-  const ofModel = modelOptionOf(values);
-  if (bytes !== undefined && ofModel !== null)
-    throw new UsageError(`--need is a size without a model, so it does not go with ${ofModel}.`, NAME);
-  if (bytes !== undefined) return { bytes };
+  if (bytes !== undefined) {
+    checkSizeAlone('--need', values, NAME);
+    return { bytes };
+  }
   if (second === null)
     throw new UsageError('What shall fit into each machine? Give --need 96GiB, --model or --params 70e9.', NAME);
   const named = await readFromHub(modelOf(values, model === undefined ? [] : [model], NAME), context);

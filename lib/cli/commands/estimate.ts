@@ -120,10 +120,16 @@ export const MODEL_OPTIONS: OptionTable = {
   },
 };
 
-/** The first option of a model that was given, with its dashes; null: none. A program has a rule for a size, too. */
-export function modelOptionOf(values: Values): string | null {
+/**
+ * A size has no use of options of a model, but that of a program, which has a rule for a size, too.
+ *
+ * @param option of the size. @param other what else was given and does not go with it.
+ */
+export function checkSizeAlone(option: string, values: Values, command: string, other: string | null = null): void {
   const name = Object.keys(MODEL_OPTIONS).find((each) => each !== 'for' && isGiven(values, each));
-  return name === undefined ? null : `--${name}`;
+  const second = other ?? (name === undefined ? null : `--${name}`);
+  if (second !== null)
+    throw new UsageError(`${option} is a size without a model, so it does not go with ${second}.`, command);
 }
 
 export const estimateCommand: Command = {

@@ -28,7 +28,7 @@ import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { quoted } from '../shell/quote.ts';
-import { estimateOptions, MODEL_OPTIONS, modelOf, modelOptionOf } from './estimate.ts';
+import { checkSizeAlone, estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
 import { type Reports, reportsOf, writePage } from './reports.ts';
 
 const NAME = 'fit';
@@ -272,16 +272,8 @@ function subjectOf(values: Values, named: readonly string[]): Subject | null {
   const hasModel = named.length > 0 || isGiven(values, 'params');
   const table = flag(values, 'table');
   if (bytes !== undefined) {
-    const other =
-      named[0] !== undefined
-        ? `"${named[0]}"`
-        : table
-          ? '--table'
-          : isGiven(values, 'solve')
-            ? '--solve'
-            : modelOptionOf(values);
-    if (other !== null)
-      throw new UsageError(`--bytes is a size without a model, so it does not go with ${other}.`, NAME);
+    const question = table ? '--table' : isGiven(values, 'solve') ? '--solve' : null;
+    checkSizeAlone('--bytes', values, NAME, named[0] === undefined ? question : `"${named[0]}"`);
     return { bytes };
   }
   if (hasModel) return { model: modelOf(values, named, NAME) };

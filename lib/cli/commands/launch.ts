@@ -15,7 +15,7 @@ import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
 import { hostsOf, MACHINE_OPTIONS } from './cluster-shared.ts';
-import { MODEL_OPTIONS, modelOptionOf } from './estimate.ts';
+import { checkSizeAlone, MODEL_OPTIONS } from './estimate.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
 import {
   graceMs,
@@ -142,9 +142,7 @@ function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
   const [bytes, model, folder] = [size(values, 'bytes', NAME), text(values, 'model'), text(values, 'folder')];
   if (bytes !== undefined && model !== undefined)
     throw new UsageError('--bytes and --model both say what is loaded: give one of them.', NAME);
-  const ofModel = modelOptionOf(values);
-  if (bytes !== undefined && ofModel !== null)
-    throw new UsageError(`--bytes is a size without a model, so it does not go with ${ofModel}.`, NAME);
+  if (bytes !== undefined) checkSizeAlone('--bytes', values, NAME);
   const hosts = hostsOf(values, NAME);
   const ready = readyOf(values, NAME);
   const notify = notifyOf(values, NAME);
