@@ -6,14 +6,14 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_pr
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ClusterCheck, ClusterReport } from '../../lib/types/index.ts';
+import type { ClusterCheck, ClusterReport, LiveHistory } from '../../lib/types/index.ts';
 import { findTool } from '../../scripts/run.mjs';
-import { CLI, cliEnvironment, exitOf, umaprobe } from '../support/cli.ts';
+import { CLI, cliEnvironment, exitOf, startUmaprobe, umaprobe } from '../support/cli.ts';
 import { sentSnapshot } from '../support/fake-ssh.ts';
 import { ROOT } from '../support/root.ts';
 import { pathWith } from '../support/sandbox.ts';
 import { parseDocument } from '../support/schemas.ts';
-import { startServing } from '../support/serving.ts';
+import { get, startServing } from '../support/serving.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -50,6 +50,7 @@ const MACHINES: Readonly<Record<string, string>> = {
   hangs: 'exec sleep 600',
   changed: simulated('gb10'),
   bare: '',
+  recorded: `eval "set -- $SSH_ORIGINAL_COMMAND"; shift; exec ${UMAPROBE} "$@" --sim gb10-busy`,
 };
 const names = [...Object.keys(MACHINES), 'off'];
 const addressOf = (name: string): string => `10.213.${names.indexOf(name)}.2`;
@@ -281,6 +282,35 @@ describe.skipIf(reason !== null)(`machines behind sshd${reason === null ? '' : `
       expect(statesOf(parseDocument(stdout) as unknown as ClusterReport)).toEqual({ hangs: 'late' });
       expect(keeperOf('hangs')).toBe(keeper);
     });
+  });
+
+  it('have a history on the page of serve, each by its own recorder, or the reason why there is none', async () => {
+    const record = join(folder, "a recorder's folder");
+    const recorder = startUmaprobe(['record', '--sim', 'gb10-busy', '--folder', record, '--duration', '60s']);
+    const ended = exitOf(recorder);
+    const mark = ['mark', 'epoch 3', '--folder', record];
+    await expect.poll(async () => (await umaprobe(mark)).code, { timeout: 10_000 }).toBe(0);
+    // Each simulated machine has a boot id of its own: the one that recorded has stopped.
+    recorder.kill('SIGKILL');
+    await ended;
+    const hosts = ['recorded', 'off', 'hangs', 'loud', 'changed'];
+    const { child, port } = await startServing(['--hosts', hosts.join(','), '--folder', record], env);
+    const answers = await Promise.all(hosts.map((_, index) => get(port, `/history/${index}`)));
+    const histories = answers.map(({ body }) => JSON.parse(body) as LiveHistory);
+    const [session] = histories[0]?.sessions ?? [];
+    expect([session?.end, session?.marks.map(({ text }) => text), histories[0]?.why]).toEqual([
+      'stopped',
+      ['epoch 3'],
+      null,
+    ]);
+    expect(histories.slice(1).map(({ sessions }) => sessions.length)).toEqual([0, 0, 0, 0]);
+    const [off, hangs, loud, changed] = histories.slice(1).map(({ why }) => why);
+    expect(off).toMatch(/timed out|No route to host/i);
+    expect(hangs).toMatch(/^No whole answer came within 15\.0* s\./);
+    expect(loud).toMatch(/^What came is JSON, and no recording of umaprobe\.$/);
+    expect(changed).toMatch(/^Host key verification failed\. Next: /);
+    child.kill();
+    await exitOf(child);
   });
 
   it('no answer reaches a terminal as it is', async () => {
