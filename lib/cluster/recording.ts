@@ -45,7 +45,7 @@ function recordingLine({ folder, lastMs, points, sessions }: AskedRecording): st
   return words.map(remoteWord).join(' ');
 }
 
-function judgeRecording(answer: Answer): RecordReport | ClusterMachine {
+export function judgeRecording(answer: Answer): RecordReport | ClusterMachine {
   const { host } = answer;
   const only = onlyDocument(answer, 'recording');
   if ('state' in only) return isNothing(answer) ? unusable(host, 'failed', 'nothing was recorded', KEEP_HISTORY) : only;
