@@ -284,7 +284,9 @@ describe.skipIf(reason !== null)(`machines behind sshd${reason === null ? '' : `
     });
   });
 
-  it('have a history on the page of serve, each by its own recorder, or the reason why there is none', async () => {
+  it('have a history on the page of serve, each by its own recorder, or the reason why there is none', async ({
+    onTestFinished,
+  }) => {
     const record = join(folder, "a recorder's folder");
     const recorder = startUmaprobe(['record', '--sim', 'gb10-busy', '--folder', record, '--duration', '60s']);
     const ended = exitOf(recorder);
@@ -295,6 +297,7 @@ describe.skipIf(reason !== null)(`machines behind sshd${reason === null ? '' : `
     await ended;
     const hosts = ['recorded', 'off', 'hangs', 'loud', 'changed'];
     const { child, port } = await startServing(['--hosts', hosts.join(','), '--folder', record], env);
+    onTestFinished(() => void child.kill());
     const answers = await Promise.all(hosts.map((_, index) => get(port, `/history/${index}`)));
     const histories = answers.map(({ body }) => JSON.parse(body) as LiveHistory);
     const [session] = histories[0]?.sessions ?? [];
@@ -309,8 +312,6 @@ describe.skipIf(reason !== null)(`machines behind sshd${reason === null ? '' : `
     expect(hangs).toMatch(/^No whole answer came within 15\.0* s\./);
     expect(loud).toMatch(/^What came is JSON, and no recording of umaprobe\.$/);
     expect(changed).toMatch(/^Host key verification failed\. Next: /);
-    child.kill();
-    await exitOf(child);
   });
 
   it('no answer reaches a terminal as it is', async () => {

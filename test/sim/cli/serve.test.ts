@@ -105,7 +105,9 @@ describe('a server', () => {
   });
 });
 
-it('with --hosts each machine has the history of its own recorder, which is asked when a page is opened', async () => {
+it('with --hosts each machine has the history of its own recorder, which is asked when a page is opened', async ({
+  onTestFinished,
+}) => {
   const record = join(folder, 'record');
   const recorded = await umaprobe(['record', '--sim', 'gb10-busy', '--folder', record, '--duration', '2s']);
   expect(recorded.code).toBe(0);
@@ -115,6 +117,7 @@ it('with --hosts each machine has the history of its own recorder, which is aske
   const { child, port } = await startServing(['--hosts', 'spark-1,spark-2', '--folder', record], {
     PATH: `${ssh.folder}:${process.env.PATH}`,
   });
+  onTestFinished(() => void child.kill());
   expect(ssh.calls()).toEqual([]);
   const [first, second, third] = await Promise.all([0, 1, 2].map((index) => get(port, `/history/${index}`)));
   const { sessions, why } = JSON.parse(first?.body ?? '') as LiveHistory;
@@ -126,8 +129,6 @@ it('with --hosts each machine has the history of its own recorder, which is aske
   });
   expect(third?.status).toBe(404);
   expect(ssh.calls().length).toBe(2);
-  child.kill();
-  await exitOf(child);
 });
 
 it.each(['SIGTERM', 'SIGINT'] as const)('ends with %s, also while a client keeps its connection', async (signal) => {
