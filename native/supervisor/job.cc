@@ -44,6 +44,21 @@ Descriptor open_process_file(pid_t pid, const char* name) {
   }
 }
 
+// SIGCONT takes pending stop signals away, and they take it away.
+uint64_t opposites_of(int number) {
+  constexpr auto bit = [](int each) { return uint64_t{1} << (each - 1); };
+  switch (number) {
+    case SIGCONT:
+      return bit(SIGTSTP) | bit(SIGTTIN) | bit(SIGTTOU);
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+      return bit(SIGCONT);
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 Job::Job(pid_t parent, bool tty)
@@ -73,6 +88,8 @@ bool Job::has_taken(int number) const {
   if (at == std::string_view::npos) return false;
   status.remove_prefix(at + kPending.size());
   const uint64_t pending = take_digits(status, 16).value_or(0);
+  // What the group got since: Ctrl-Z right after fg must not be undone by the SIGCONT of fg.
+  if ((pending & opposites_of(number)) != 0) return true;
   if ((pending >> (number - 1) & 1) == 0) return false;
   sigval forget{};
   forget.sival_int = number;

@@ -278,6 +278,36 @@ describe('a program in a terminal', () => {
     expect([stateOf(guarding), stateOf(program)]).toEqual(['T', 'T']);
   });
 
+  it('keeps the later of SIGCONT and SIGTSTP to its group, though the guard has both at once', async () => {
+    tmux('send-keys', 'u cat', 'Enter');
+    const programs = () => descendants(shell(), /^cat$/);
+    expect(await waitFor(() => programs().length === 1, 10_000)).toBe(true);
+    const [program = 0] = programs();
+    const [guarding = 0] = descendants(shell(), /guard -- cat$/);
+    const [guard = 0] = descendants(shell(), /umaprobe-guard /);
+    const both = async (...signals: readonly NodeJS.Signals[]): Promise<void> => {
+      process.kill(guard, 'SIGSTOP');
+      for (const signal of signals) {
+        process.kill(-guarding, signal);
+        // umaprobe passes it on.
+        await sleep(200);
+      }
+      process.kill(guard, 'SIGCONT');
+    };
+    await both('SIGCONT', 'SIGTSTP');
+    await shows(/Stopped/);
+    await sleep(300);
+    expect([stateOf(guarding), stateOf(program)]).toEqual(['T', 'T']);
+    tmux('send-keys', 'fg', 'Enter');
+    expect(await waitFor(() => stateOf(program) === 'S', 3000)).toBe(true);
+    await sleep(300);
+    await both('SIGTSTP', 'SIGCONT');
+    await sleep(300);
+    expect([stateOf(guarding), stateOf(program)]).toEqual(['S', 'S']);
+    tmux('send-keys', 'line', 'Enter');
+    await shows(/^line\nline$/m);
+  });
+
   it('has a pipe with --ready, which is said, and keeps its keyboard, Ctrl-Z, fg and Ctrl-C', async () => {
     const program = `sh -c 'test -t 1 && echo out-terminal || echo out-pipe; test -t 0 && echo in-terminal; echo ready; exec cat'`;
     tmux('send-keys', `g() { '${process.execPath}' '${CLI}' guard "$@"; }; clear`, 'Enter');

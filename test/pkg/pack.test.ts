@@ -12,7 +12,7 @@ const paths = files.map((file) => file.path);
 const shipped = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|binding\.gyp|CMakeLists\.txt)$/,
   /^dist\/.+\.(js|d\.ts)$/,
-  /^dist\/(report\/page\.css|(machine|snapshot)-validator\.cjs|cjs\/package\.json|umaprobe\.1)$/,
+  /^dist\/(report\/page\.css|(machine|record|snapshot)-validator\.cjs|cjs\/package\.json|umaprobe\.1)$/,
   /^skills\/umaprobe\/SKILL\.md$/,
   /^systemd\/[\w-]+\.service$/,
   /^monitoring\/(umaprobe\.rules\.yml|umaprobe\.dashboard\.json|umaprobe-npd\.json|alertmanager-inhibit\.yml|kubernetes\/umaprobe\.yml)$/,
