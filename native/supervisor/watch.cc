@@ -200,9 +200,10 @@ void Watch::reap() {
       job_killed_ = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     }
     if (pid != target_.pid()) continue;
-    const bool was_stopped = std::exchange(stopped_, WIFSTOPPED(status));
-    if (stopped_) {
-      job_.stop(WSTOPSIG(status));
+    const bool was_stopped =
+        std::exchange(stopped_by_, WIFSTOPPED(status) ? WSTOPSIG(status) : 0) != 0;
+    if (stopped_by_ != 0) {
+      job_.stop(stopped_by_);
       continue;
     }
     if (was_stopped) job_.go_on();
@@ -404,13 +405,17 @@ void Watch::mind_parent(Clock::time_point now) {
   next_parent_ = now + seconds(rules_.look_idle);
   // SIGKILL to the whole job is for the program as well.
   if (job_killed_ && !job_.has_parent() && target_.group() != 0) ::kill(-target_.group(), SIGKILL);
+  if (stopped_by_ != 0) reap();
   const bool stopped = job_.is_stopped();
-  if (stopped && !stopped_) {
+  if (stopped && stopped_by_ == 0) {
     ::kill(target_.pid(), SIGSTOP);
     stopped_here_ = true;
   } else if (!stopped && stopped_here_) {
     ::kill(target_.pid(), SIGCONT);
     stopped_here_ = false;
+  } else if (!stopped && stopped_by_ != 0) {
+    // The terminal's SIGTSTP, not handled by umaprobe yet, took the place of the guard's.
+    job_.stop(stopped_by_);
   }
 }
 

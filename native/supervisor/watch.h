@@ -92,7 +92,7 @@ class Watch {
   double left_at_stop_ = kUnknown;
   double left_at_group_ = kUnknown;  // when the memory of the program was last asked for
   Clock::time_point next_stop_, next_look_;
-  bool stopped_ = false;       // the program
+  int stopped_by_ = 0;         // signal that stopped the program; 0: it is not stopped
   bool job_killed_ = false;    // the process group of umaprobe got SIGKILL
   bool stopped_here_ = false;  // because umaprobe was
   bool ended_ = false;

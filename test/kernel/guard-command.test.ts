@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hostMemorySync } from '../../lib/host/meminfo.ts';
 import { CLI, cliEnvironment, exitOf, runUmaprobe, startUmaprobe } from '../support/cli.ts';
+import { freezer } from '../support/freezer.ts';
 import { parseDocument } from '../support/schemas.ts';
 import { missingTerminal } from '../support/screen.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -306,6 +307,27 @@ describe('a program in a terminal', () => {
     expect([stateOf(guarding), stateOf(program)]).toEqual(['S', 'S']);
     tmux('send-keys', 'line', 'Enter');
     await shows(/^line\nline$/m);
+  });
+
+  it('is stopped with umaprobe by Ctrl-Z that umaprobe, which gets no processor, has not seen yet', async (context) => {
+    const cold = freezer();
+    if (cold === null) return context.skip('this user may not freeze processes');
+    tmux('send-keys', 'u cat', 'Enter');
+    const programs = () => descendants(shell(), /^cat$/);
+    expect(await waitFor(() => programs().length === 1, 10_000)).toBe(true);
+    const [program = 0] = programs();
+    const [guarding = 0] = descendants(shell(), /guard -- cat$/);
+    cold.freeze(guarding);
+    tmux('send-keys', 'C-z');
+    const isStopped = await waitFor(() => stateOf(program) === 'T', 3000);
+    // Of two equal signals that wait the kernel keeps the first, which is not the guard's.
+    await sleep(300);
+    cold.thaw(guarding);
+    expect(isStopped).toBe(true);
+    await shows(/Stopped/);
+    expect([stateOf(guarding), stateOf(program)]).toEqual(['T', 'T']);
+    tmux('send-keys', 'fg', 'Enter');
+    expect(await waitFor(() => stateOf(program) === 'S' && stateOf(guarding) === 'S', 3000)).toBe(true);
   });
 
   it('has a pipe with --ready, which is said, and keeps its keyboard, Ctrl-Z, fg and Ctrl-C', async () => {
