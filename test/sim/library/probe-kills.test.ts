@@ -96,7 +96,7 @@ describe('a child without progress', () => {
     const hanging = machineWith('gb10', { faults: { hang: [{ call: 'cudaMalloc', ms: 600_000, after: 2 }] } });
     const journal = newJournalPath();
     await withFastMachine(hanging, async (simulation) => {
-      const found = await stressReport(simulation, { ...options, journal, stepTimeoutMs: 300 });
+      const found = await stressReport(simulation, { ...options, journal, stepTimeoutMs: 3000 });
       expect(found.state).toBe('timeout');
       expect(found.boundBy).toMatch(/ERR_UMA_TIMEOUT: cudaMalloc/);
       expect(found.maxBytes).toBe(768 * MiB);

@@ -278,7 +278,7 @@ describe('how a sweep ends', () => {
 
   it('a hung cudaMalloc ends it, and is named', async () => {
     const change = "machine.faults = { ...machine.faults, hang: [{ call: 'cudaMalloc', ms: 600_000 }] };";
-    const report = await sweep('gb10', 'sizes: [1e9, 2e9], stepTimeoutMs: 500', { change });
+    const report = await sweep('gb10', 'sizes: [1e9, 2e9], stepTimeoutMs: 3000', { change });
     expect(report.state).toBe('timeout');
     expect(report.reason).toContain('the step device');
     expect(report.steps[0]?.reason).toMatch(/cudaMalloc .*allow more: --step-timeout/);
