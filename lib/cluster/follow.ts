@@ -14,29 +14,33 @@ import { runBySsh } from './ssh.ts';
 
 /** umaprobe there learns that nobody listens any more when it prints. */
 const LONGEST_INTERVAL_MS = 10_000;
+/** For the first answers: ssh and umaprobe start. Who opens a page is not kept waiting by a machine that hangs. */
+const FIRST_MS = 5000;
 /** After which a machine that did not answer, or does no longer, is asked again. */
 const RETRY_MS = 5000;
 
 export class FollowedHosts {
   readonly #followed: readonly FollowedHost[];
-  readonly #patienceMs: number;
+  readonly #intervalMs: number;
+  #patienceMs = FIRST_MS;
 
   /** @param signal ends every ssh. */
   constructor(hosts: readonly string[], intervalMs: number, signal: AbortSignal) {
     this.#followed = hosts.map((host) => new FollowedHost(host, Math.min(intervalMs, LONGEST_INTERVAL_MS)));
-    this.#patienceMs = intervalMs;
+    this.#intervalMs = intervalMs;
     for (const followed of this.#followed) void followed.follow(signal);
   }
 
   /**
-   * Of each host what it answered last, in their order. Waits until each has answered since it was asked before, the first time
-   * until it has answered or failed, and else no longer than an interval: the age of an answer says how old it is.
+   * Of each host what it answered last, in their order. Waits until each has answered since it was asked before, and no longer
+   * than an interval: the age of an answer says how old it is.
    */
   async read(): Promise<Pick<ClusterReport, 'machines' | 'summary'>> {
     const patience = new AbortController();
     const longest = sleep(this.#patienceMs, undefined, { signal: patience.signal, ref: false }).catch(() => undefined);
     const answers = await Promise.all(this.#followed.map((followed) => followed.next(longest)));
     patience.abort();
+    this.#patienceMs = this.#intervalMs;
     const machines = withoutDoubles(answers);
     return { machines, summary: clusterReport(machines, 0).summary };
   }
@@ -60,10 +64,10 @@ class FollowedHost {
   }
 
   async next(longest: Promise<void>): Promise<ClusterMachine> {
-    while (this.#answer === null) await this.#coming();
-    if (this.#isRead) await Promise.race([this.#coming(), longest]);
-    this.#isRead = true;
+    if (this.#answer === null || this.#isRead) await Promise.race([this.#coming(), longest]);
     const answer = this.#answer;
+    if (answer === null) return unusable(this.#host, 'late', 'it has not answered yet');
+    this.#isRead = true;
     const sinceMs = performance.now() - this.#cameMs;
     return { ...answer, ageMs: answer.ageMs === null ? null : Math.round(answer.ageMs + sinceMs) };
   }

@@ -1,6 +1,7 @@
 /** An ssh on PATH whose hosts are scripts of bash: what each prints, and how it ends. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import type { Snapshot } from '../../lib/types/index.ts';
 import { type MachineFixture, snapshotOf } from './snapshots.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -36,6 +37,19 @@ exec ${hosts}/"\${2##*[@/]}" "$3"
     host: (name, script) => write(join(hosts, name), `#!/bin/bash\n${script}\n`),
     calls: () => (existsSync(calls) ? readFileSync(calls, 'utf8').trimEnd().split('\n') : []),
   };
+}
+
+/** One that is on PATH while the tests of this file run. */
+export function fakeSshOnPath(): FakeSsh {
+  const ssh = fakeSsh();
+  const before = process.env.PATH;
+  beforeAll(() => {
+    process.env.PATH = `${ssh.folder}:${before}`;
+  });
+  afterAll(() => {
+    process.env.PATH = before;
+  });
+  return ssh;
 }
 
 let boots = 0;

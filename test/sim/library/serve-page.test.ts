@@ -246,7 +246,7 @@ describe('the page of sixteen machines', () => {
     async ([width, dark], context) => {
       const { noise, page } = await open(context, served.url, { width, dark });
       await expect.poll(() => canvases(page), { timeout: 20_000 }).toBeGreaterThan(0);
-      expect(await textOf(page, '#summary .notice')).toMatch(/^spark-9 .*15 of 16/);
+      await expect.poll(() => textOf(page, '#summary .notice'), { timeout: 20_000 }).toMatch(/^spark-9 .*15 of 16/);
       expect(await page.locator('#summary tbody tr').count()).toBe(16);
       expect(await page.locator('#summary tbody tr').nth(8).textContent()).toMatch(
         /^spark-9UNKNOWNunknown.*Connection refused/,

@@ -2,21 +2,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { FollowedHosts } from '../../../lib/cluster/follow.ts';
 import { runBySsh } from '../../../lib/cluster/ssh.ts';
-import { fakeSsh, sentSnapshot } from '../../support/fake-ssh.ts';
+import { fakeSshOnPath, sentSnapshot } from '../../support/fake-ssh.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const ssh = fakeSsh();
+const ssh = fakeSshOnPath();
 const folder = temporaryFolder('follow');
-const before = process.env.PATH;
-beforeAll(() => {
-  process.env.PATH = `${ssh.folder}:${before}`;
-});
-afterAll(() => {
-  process.env.PATH = before;
-});
 
 /** A script that prints its snapshot on a line, again and again. */
 function repeating(name: string, times = 1000): string {

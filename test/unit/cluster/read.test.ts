@@ -1,17 +1,10 @@
 /** Machines that answer by ssh, and each way in which they do not: never a snapshot, always a reason. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GiB } from '../../../lib/base/format.ts';
 import { cluster, readMachines } from '../../../lib/cluster/index.ts';
-import { fakeSsh, printing, sentSnapshot } from '../../support/fake-ssh.ts';
+import { fakeSshOnPath, printing, sentSnapshot } from '../../support/fake-ssh.ts';
 
-const ssh = fakeSsh();
-const before = process.env.PATH;
-beforeAll(() => {
-  process.env.PATH = `${ssh.folder}:${before}`;
-});
-afterAll(() => {
-  process.env.PATH = before;
-});
+const ssh = fakeSshOnPath();
 
 const BANNER = `head -c 10485760 /dev/zero | tr '\\0' 'x'; printf '\\e[2J\\e]0;owned\\a\\n'`;
 
@@ -198,13 +191,14 @@ it('ends every ssh when it is aborted', async () => {
 });
 
 it('says that there is no ssh', async () => {
+  const { PATH } = process.env;
   process.env.PATH = '/nonexistent';
   try {
     expect(await readMachines({ hosts: ['spark'] })).toMatchObject([
       { state: 'unreachable', because: expect.stringMatching(/^Start ssh: .*could not be started.*ENOENT/) },
     ]);
   } finally {
-    process.env.PATH = `${ssh.folder}:${before}`;
+    process.env.PATH = PATH;
   }
 });
 

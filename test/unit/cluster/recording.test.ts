@@ -1,19 +1,12 @@
 /** Recordings of other machines by ssh, and each answer that is none: never a recording, always a reason. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readRecordingOf } from '../../../lib/cluster/index.ts';
 import { askRecording } from '../../../lib/cluster/recording.ts';
 import type { RecordedSession } from '../../../lib/types/index.ts';
-import { fakeSsh, printing } from '../../support/fake-ssh.ts';
+import { fakeSshOnPath, printing } from '../../support/fake-ssh.ts';
 import { recordOf, sessionOf } from '../../support/reports.ts';
 
-const ssh = fakeSsh();
-const before = process.env.PATH;
-beforeAll(() => {
-  process.env.PATH = `${ssh.folder}:${before}`;
-});
-afterAll(() => {
-  process.env.PATH = before;
-});
+const ssh = fakeSshOnPath();
 
 const ASKED = { lastMs: 86_400_000, sessions: 8, points: 1000 };
 

@@ -1,18 +1,11 @@
 /** Histories of the machines of a page: each machine is asked once for all pages, and what is not known says why. */
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { historiesBySsh, SharedHistories } from '../../../lib/serve/history.ts';
 import type { LiveHistory } from '../../../lib/types/index.ts';
-import { fakeSsh, printing } from '../../support/fake-ssh.ts';
+import { fakeSshOnPath, printing } from '../../support/fake-ssh.ts';
 import { recordOf, sessionOf } from '../../support/reports.ts';
 
-const ssh = fakeSsh();
-const before = process.env.PATH;
-beforeAll(() => {
-  process.env.PATH = `${ssh.folder}:${before}`;
-});
-afterAll(() => {
-  process.env.PATH = before;
-});
+const ssh = fakeSshOnPath();
 
 const ends = new AbortController();
 let histories: SharedHistories;

@@ -1,26 +1,20 @@
 /** The machines of a page: followed while somebody asks, and no longer. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { machinesBySsh } from '../../../lib/serve/machines.ts';
-import { fakeSsh, printing, sentSnapshot } from '../../support/fake-ssh.ts';
+import { fakeSshOnPath, printing, sentSnapshot } from '../../support/fake-ssh.ts';
 
-const ssh = fakeSsh();
+const ssh = fakeSshOnPath();
 const ends = new AbortController();
-const before = process.env.PATH;
-beforeAll(() => {
-  process.env.PATH = `${ssh.folder}:${before}`;
-});
-afterAll(() => {
-  process.env.PATH = before;
-  ends.abort();
-});
+afterAll(() => ends.abort());
 
-it('a machine whose first answer takes longer than a page is kept for is waited for; when nobody asks, all are left', async () => {
+it('a machine that is slow to answer is unknown until it has; when nobody asks, all are left', async () => {
   ssh.host('quick', `${printing(sentSnapshot('quick'), 0)}\nsleep 100`);
   ssh.host('slow', `sleep 6; ${printing(sentSnapshot('slow'), 0)}\nsleep 100`);
   const machines = machinesBySsh(['quick', 'slow'], 200, ends.signal);
-  const { machines: found } = await machines.read();
-  expect(found.map(({ because, state }) => because ?? state)).toEqual(['answered', 'answered']);
+  const states = async () => (await machines.read()).machines.map(({ because, state }) => because ?? state);
+  expect(await states()).toEqual(['answered', 'It has not answered yet.']);
+  await expect.poll(states, { timeout: 20_000, interval: 0 }).toEqual(['answered', 'answered']);
   expect(ssh.calls()).toHaveLength(2);
   await machines.read();
   expect(ssh.calls()).toHaveLength(2);
