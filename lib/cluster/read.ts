@@ -133,8 +133,9 @@ function failed(host: string, line: string, { code, stderr }: SshEnd): ClusterMa
   return unusable(host, 'failed', said === '' ? how : `${how}: ${said}`);
 }
 
-/** The last line with words: what is before may be a banner. */
+/** The error of a Node program, which its trace follows; else the last line with words: what is before may be a banner. */
 function lastWords(stderr: string): string {
   const lines = stderr.split(/[\r\n]+/).map((line) => clean(line).trim());
-  return (lines.findLast((line) => line !== '') ?? '').slice(-300);
+  const error = lines.findLast((line) => /^\w*Error: /.test(line));
+  return error?.slice(0, 300) ?? (lines.findLast((line) => line !== '') ?? '').slice(-300);
 }

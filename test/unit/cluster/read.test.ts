@@ -190,6 +190,14 @@ it('ends every ssh when it is aborted', async () => {
   await expect(read).rejects.toThrow('enough');
 });
 
+it('says why a Node program there has crashed', async () => {
+  const trace =
+    "node:internal/modules\\n  throw err;\\n\\nError: Cannot find module '/opt/x.js'\\n    at load (node:1)\\n\\nNode.js v20.20.2\\n";
+  expect(await answerOf(`printf "${trace}" >&2; exit 1`)).toMatchObject({
+    because: "It ended with exit code 1: Error: Cannot find module '/opt/x.js'.",
+  });
+});
+
 it('says that there is no ssh', async () => {
   const { PATH } = process.env;
   process.env.PATH = '/nonexistent';
