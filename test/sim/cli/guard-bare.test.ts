@@ -75,8 +75,9 @@ const rows: Record<string, Row> = {
   'SIGKILL to its group': {
     script: `set -m; "$@" bash -c "$listener" & pid=$!; up; kill -KILL -$pid; wait $pid; echo $?; gone $(cat $D/up); echo gone`,
   },
+  // Its SIGCONT, which follows SIGTERM at once, is left out: umaprobe has threads, and two of them may take one each.
   'timeout(1)': {
-    script: `timeout 60 "$@" bash -c "$listener" 2> /dev/null & pid=$!; up; kill -ALRM $pid; wait $pid; echo $?; cat $D/log`,
+    script: `timeout 60 "$@" bash -c "$listener" 2> /dev/null & pid=$!; up; kill -ALRM $pid; wait $pid; echo $?; grep -v CONT $D/log`,
   },
   'timeout(1) of a shell and its child': {
     script: `timeout 60 "$@" sh -c 'sleep 77.5 & echo $! > $D/up; wait; echo not reached' & pid=$!; up; kill -ALRM $pid; wait $pid; echo $?; gone $(cat $D/up); echo gone`,
