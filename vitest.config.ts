@@ -17,12 +17,14 @@ if (process.env.UMAPROBE_SCRATCH === undefined) {
 /** Files that take minutes and whose subject rarely changes: CI runs them as the project `slow`. */
 const SLOW = [
   'test/sim/docs/long-pages.test.ts', // pages whose commands run for seconds
+  'test/sim/library/broken-machines.test.ts', // every single fault of two machines
   'test/sim/library/profile-kills.test.ts', // a profile is killed in each phase of each trial
   'test/sim/library/profile-peaks.test.ts', // trainers that take and give back 80 GB at the speed of a Spark
   'test/sim/library/probe-kills.test.ts', // a search is killed at every record that it writes
   'test/kernel/others-files.test.ts', // root writes where another user replaces each name
   'test/sim/cli/guard-bare.test.ts', // a hundred programs, each bare and guarded
   'test/sim/cli/earlyoom.test.ts', // earlyoom looks at series of the field in real time
+  'test/sim/library/report.test.ts', // each page in a browser
   'test/sim/library/serve-page.test.ts', // the live page in a browser, with sixteen machines and a day of readings
   'test/sim/native/node-workers.test.ts', // a hundred worker threads are terminated in a call
   'test/sim/simulator/cudart.test.ts', // C++ programs are built with the shared and the static runtime
@@ -31,14 +33,26 @@ const SLOW = [
 ];
 
 /** Files of test/kernel that neither count nor drop cached pages: they run beside test/sim and mostly wait. */
-const BESIDE = ['full-disk', 'hung-fuse', 'launch-record', 'no-user', 'record', 'record-ring', 'watch-end'].map(
-  (name) => `test/kernel/${name}.test.ts`,
-);
+const BESIDE = [
+  'full-disk',
+  'guard-container',
+  'hostile-trees',
+  'hung-fuse',
+  'launch-record',
+  'no-user',
+  'record',
+  'record-ring',
+  'serve',
+  'systemd',
+  'watch-end',
+].map((name) => `test/kernel/${name}.test.ts`);
 
 /** The same of test/kernel. They take gigabytes or wait, and have the machine for themselves: the project `kernel-slow`. */
 const KERNEL_SLOW = [
   'test/kernel/cluster-ssh.test.ts', // sshd in network namespaces as machines
+  'test/kernel/guard.test.ts', // programs that take gigabytes down to a floor
   'test/kernel/guard-growth.test.ts', // memory of each kind that a program can take
+  'test/kernel/guard-pressure.test.ts', // real memory pressure, for seconds and lasting
   'test/kernel/guard-command.test.ts', // programs in a terminal; a guard of the whole machine
   'test/kernel/large-files.test.ts', // files of 2 GiB
   'test/kernel/load-actions.test.ts', // fills the page cache with all that is free
@@ -51,6 +65,9 @@ const KERNEL_SLOW = [
 /** What a run leaves out: Vitest's own --exclude does not reach a project that has a list of its own. */
 const WITHOUT = (process.env.UMAPROBE_TEST_WITHOUT ?? '').split(' ').filter((file) => file !== '');
 
+/** Other programs may take the processors for seconds. Where nobody watches, a failed test runs again, and .ci/run names it. */
+const AGAIN = { retry: process.env.CI === undefined ? 0 : 1 };
+
 const KERNEL = { testTimeout: 120_000, hookTimeout: 120_000, retry: 2 };
 
 /** Each folder of tests is a project. The needs of a test decide its folder. */
@@ -62,8 +79,9 @@ export default defineConfig({
   test: {
     // Processes, not threads: a crash of the addon takes one file's tests with it, and environment variables are real.
     pool: 'forks',
-    // Twice the processors that CI has: with three, both were busy for 0.4 of the time, because a test of test/sim waits.
-    maxWorkers: 4,
+    // Three times the processors that CI has: with four, both were busy for 0.6 of the time, because a test of test/sim waits.
+    // Vitest's own --maxWorkers does not reach a project.
+    maxWorkers: 6,
     setupFiles: ['./test/support/state-home.ts'],
     reporters: ['default', './scripts/progress-reporter.mjs', './scripts/skip-reporter.mjs'],
     projects: [
@@ -75,8 +93,8 @@ export default defineConfig({
         env: { UMAPROBE_BINARY: '/a unit test loads no binary' },
         globalSetup: './scripts/machine-validator.mjs',
       }),
-      project('sim', { testTimeout: 30_000, hookTimeout: 30_000, exclude: [...SLOW, ...WITHOUT] }), // the real binary on a simulated machine
-      project('slow', { testTimeout: 60_000, hookTimeout: 60_000, include: SLOW, exclude: WITHOUT }),
+      project('sim', { ...AGAIN, testTimeout: 30_000, hookTimeout: 30_000, exclude: [...SLOW, ...WITHOUT] }), // the real binary on a simulated machine
+      project('slow', { ...AGAIN, testTimeout: 60_000, hookTimeout: 60_000, include: SLOW, exclude: WITHOUT }),
       // The real kernel of this machine: its page cache, real files, other users. Other programs move the same
       // counters, so a failed test is retried.
       project('kernel', { ...KERNEL, fileParallelism: false, exclude: [...BESIDE, ...KERNEL_SLOW, ...SLOW] }),

@@ -19,8 +19,6 @@ const ciOnly = {
   agree: 'every command on every machine',
 };
 const known = [...projects, ...Object.keys(ciOnly)];
-/** Three times the processors that CI has: most of these tests wait for most of their time, and those of CI only compute more. */
-const WORKERS = 6;
 
 /** What to run for these arguments: the projects, whether npm test names none, and vitest's arguments. */
 export function planOf(given) {
@@ -41,11 +39,7 @@ export function planOf(given) {
   return {
     isAll: named.length === 0,
     needsBuild: chosen.some((name) => name !== 'unit'),
-    args: [
-      ...(named.length === 0 ? [`--maxWorkers=${WORKERS}`] : []),
-      ...chosen.flatMap((name) => ['--project', name]),
-      ...filters,
-    ],
+    args: [...chosen.flatMap((name) => ['--project', name]), ...filters],
   };
 }
 

@@ -59,7 +59,7 @@ describe('watch', () => {
 
   it('does not run ahead of a slow reader: readings wait instead of piling up', () => {
     // A pipe holds 64 KiB, some 8 readings; without waiting 30 would be made while the reader sleeps.
-    const pipeline = `timeout -s TERM 4 "$0" "$1" watch --interval 100ms --json --sim gb10 | (sleep 3; cat)`;
+    const pipeline = `"$0" "$1" watch --interval 100ms --json --sim gb10 | (head -c 1; sleep 3; timeout 1 cat)`;
     const { stdout } = runInShell(pipeline, { env: runtimeEnvironment() });
     const times = stdout.split('\n').flatMap((line) => /^\{"schema":[^,]*,"at":"([^"]*)"/.exec(line)?.[1] ?? []);
     const gaps = times.slice(1).map((at, index) => Date.parse(at) - Date.parse(times[index] ?? at));

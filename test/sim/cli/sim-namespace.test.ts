@@ -46,7 +46,7 @@ describe.skipIf(skipped !== null)(`sim run --namespace${skipped === null ? '' : 
   it('renews the files while the program runs', () => {
     const machine = machineFile('growing', {
       clock: { scale: 100 },
-      events: [{ atMs: 30_000, what: 'anon', bytes: 40 * GiB }],
+      events: [{ atMs: 200_000, what: 'anon', bytes: 40 * GiB }],
     });
     const script = `first=$("$0" /proc/meminfo | grep AnonPages)
       for attempt in $(seq 200); do
