@@ -34,7 +34,7 @@ export function refusalByHeads(program: FitProgram, { need }: ProgramInput): Fit
 }
 
 /** @param message what vLLM prints. */
-function refused(program: FitProgram, why: string, message: string | null = null): FitProgramReport {
+export function refused(program: FitProgram, why: string, message: string | null = null): FitProgramReport {
   return {
     program,
     versions: 'all',

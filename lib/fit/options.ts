@@ -185,6 +185,8 @@ export interface CheckedNeed {
   peak: FitRange;
   use: JudgedUse | null;
   layers: number | null;
+  /** Tokens that the model was made for; null: unknown. */
+  maxContext: number | null;
   /** Attention heads, and those of keys and values; null: unknown. */
   heads: { all: number; keyValue: number | null } | null;
   /** Why the total says little, and the least that it takes; null: every part of it is counted. */
@@ -207,6 +209,7 @@ export function checkNeed(need: unknown): CheckedNeed {
       peak: total,
       use: null,
       layers: null,
+      maxContext: null,
       heads: null,
       unknown: null,
     };
@@ -234,6 +237,7 @@ export function checkNeed(need: unknown): CheckedNeed {
             settings: use.settings ?? null,
           },
     layers: model?.layers ?? null,
+    maxContext: model?.maxContext ?? null,
     heads: model?.heads == null ? null : { all: model.heads, keyValue: model.kvHeads ?? null },
     unknown: unreadFields(unread ?? [], terms, model) ?? leastBecause(total.bytes, terms, method, use?.use),
   };

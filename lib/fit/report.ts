@@ -16,6 +16,7 @@ import type {
   Snapshot,
 } from '../types/index.ts';
 import { MODEL_PROGRAMS } from '../types/programs.ts';
+import { refusalByContext } from './context.ts';
 import { none } from './flags.ts';
 import { refusalByHeads } from './heads.ts';
 import { inequalityOf, isWorse, type Judged, judged, type Uncertain } from './judge.ts';
@@ -130,7 +131,9 @@ function programReports(
     .filter((name) => only === null || name === only)
     .map(
       (name) =>
-        refusalByHeads(name, input) ?? ifCertain(afterSteps(RULES[name], input, steps), RULES[name], input, uncertain),
+        refusalByHeads(name, input) ??
+        refusalByContext(name, input) ??
+        ifCertain(afterSteps(RULES[name], input, steps), RULES[name], input, uncertain),
     )
     .map((report) => ({
       ...report,

@@ -201,7 +201,10 @@ function summaryOf(
     }
     case 'no': {
       const more = fit.binding === program ? ` ${why}` : '';
-      return `${all} do not fit together: they would keep ${size}, and ${loadable}: ${formatBytes(shortBy)} too little.${more}`;
+      // A refusal may be for something else than a size.
+      const short =
+        shortBy === 0 ? '.' : `: they would keep ${size}, and ${loadable}: ${formatBytes(shortBy)} too little.`;
+      return `${all} do not fit together${short}${more}`;
     }
     case 'not-now':
     case 'unknown':

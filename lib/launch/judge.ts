@@ -4,6 +4,7 @@ import { formatCount } from '../base/format.ts';
 import { CONTEXT_STEP } from '../base/limits.ts';
 import { estimate, openModel } from '../estimate/index.ts';
 import { compileJobsFor, compileJobsText, fit as fitInto, largestAccepted } from '../fit/index.ts';
+import { LONGER_CONTEXT } from '../memory/program-shares.ts';
 import { exactly, plus, without } from '../memory/range.ts';
 import type {
   EstimateOptions,
@@ -154,7 +155,14 @@ async function estimateOf(
   const tokens = contextIsGiven ? wanted : atMost(wanted, longest);
   const context = tokens === null || !contextIsShared ? tokens : Math.max(1, Math.floor(tokens / sequences));
   const report = await estimate(model, { ...use, sequences, ...(context === null ? {} : { context }) });
-  return withExtras(report, model, command, found);
+  return withExtras(withLongerContext(report, command), model, command, found);
+}
+
+/** With its variable a server takes a context of any length. */
+function withLongerContext(report: EstimateReport, { program, understood }: RecognisedCommand): EstimateReport {
+  const variable = program === null ? undefined : LONGER_CONTEXT[program];
+  const isAllowed = understood.some(({ option }) => option === variable);
+  return isAllowed ? { ...report, model: { ...report.model, maxContext: null } } : report;
 }
 
 function atMost(value: number | null, most: number | null): number | null {

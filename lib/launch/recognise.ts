@@ -1,6 +1,7 @@
 /** Which program a command line starts, and what it says about memory. Pure: nothing is run or looked up. */
 
 import { LIMITS } from '../base/limits.ts';
+import { LONGER_CONTEXT } from '../memory/program-shares.ts';
 import type { RecognisedCommand } from '../types/index.ts';
 import { Draft } from './draft.ts';
 import { llamaCommand } from './llama.ts';
@@ -51,7 +52,8 @@ export function recognise(command: readonly string[], env: Unwrapped['env']): Re
   const [file = '', ...words] = unwrapped.words;
   const name = baseName(file);
   const why = problem ?? programOf(name, words, unwrapped, draft);
-  if (why === null) return { command: withModel(withJobs(draft, unwrapped)).command, stores };
+  if (why === null)
+    return { command: withModel(withLongerContext(withJobs(draft, unwrapped), unwrapped)).command, stores };
   return {
     command: { ...nothing, unread: [{ text: `Not recognised: ${why}.`, part: 'program', effect: 'either' }] },
     stores,
@@ -87,6 +89,14 @@ function withJobs(draft: Draft, { env }: Unwrapped): Draft {
   const jobs = Number(env.MAX_JOBS ?? '');
   if ((program === 'vllm' || program === 'sglang') && Number.isInteger(jobs) && jobs >= 1 && jobs <= LIMITS.workers.max)
     draft.set({ use: { ...use, maxJobs: jobs } });
+  return draft;
+}
+
+function withLongerContext(draft: Draft, { env }: Unwrapped): Draft {
+  const { program } = draft.command;
+  const variable = program === null ? undefined : LONGER_CONTEXT[program];
+  const value = variable === undefined ? undefined : env[variable];
+  if (variable !== undefined && (value === '1' || value?.toLowerCase() === 'true')) draft.understand(variable, value);
   return draft;
 }
 

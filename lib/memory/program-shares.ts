@@ -1,4 +1,6 @@
-/** Shares of the memory that programs take where their command line says nothing. */
+/** What programs do where their command line says nothing: shares of the memory, and limits of a context. */
+
+import type { FitProgram } from '../types/index.ts';
 
 /** --gpu-memory-utilization of vLLM since 0.20 (vllm-project/recipes PR 632), and before. */
 export const VLLM_SHARE = { newest: 0.92, before020: 0.9 } as const;
@@ -11,3 +13,9 @@ export const TRTLLM_SHARE = 0.9;
  * published starts.
  */
 export const SGLANG_SHARE = 0.9;
+
+/** Variables with which a server takes a context that is longer than the model was made for, instead of refusing it. */
+export const LONGER_CONTEXT: Readonly<Partial<Record<FitProgram, string>>> = {
+  vllm: 'VLLM_ALLOW_LONG_MAX_MODEL_LEN',
+  sglang: 'SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN',
+};

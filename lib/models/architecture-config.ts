@@ -81,13 +81,28 @@ export function architectureOf(config: ModelConfig): Architecture {
     expertIntermediate: expertWidthOf(config),
     ...expertHidden(config),
     ...mixtureOf(config),
-    maxContext: config.count(['max_position_embeddings', 'n_positions', 'seq_length', 'max_seq_len']),
+    maxContext: maxContextOf(config),
     softcap: (config.number('final_logit_softcapping') ?? 0) > 0,
     tied: config.outerFlag('tie_word_embeddings'),
     cache: grouped(layers),
     mtpCache: mtpLayers === 0 ? null : cacheOfMtp(layers, mtpLayers),
     notes: notesOf(config, layers),
   };
+}
+
+/** Kinds of stretched positions whose factor is in the number of positions already; Gemma 3's is, too. */
+const STRETCHED_ALREADY = /^(?:default|su|longrope|llama3)$/;
+
+/** Positions, stretched as the config says: vLLM's _get_and_verify_max_len (config/model.py). null: the config does not say. */
+function maxContextOf(config: ModelConfig): number | null {
+  const positions = config.count(['max_position_embeddings', 'n_positions', 'seq_length', 'max_seq_len']);
+  const rope = config.inner('rope_scaling') ?? config.inner('rope_parameters');
+  if (positions === null || rope === null) return positions;
+  rope.repeats(...rope.names());
+  const kind = rope.text('rope_type') ?? rope.text('type') ?? 'default';
+  if (STRETCHED_ALREADY.test(kind) || (config.text('model_type') ?? '').startsWith('gemma3')) return positions;
+  const original = kind === 'yarn' ? rope.number('original_max_position_embeddings') : null;
+  return Math.max(positions, Math.floor((original ?? positions) * (rope.number('factor') ?? 1)));
 }
 
 function expertHidden(config: ModelConfig): { expertHidden?: number } {

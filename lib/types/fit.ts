@@ -54,7 +54,8 @@ export type FitNeed =
         /** Options of the program, which its flags have to say. Default: not known. */
         settings?: EstimatedSettings;
       };
-      model?: Pick<EstimatedModel, 'layers'> & Partial<Pick<EstimatedModel, 'source' | 'heads' | 'kvHeads'>>;
+      model?: Pick<EstimatedModel, 'layers'> &
+        Partial<Pick<EstimatedModel, 'source' | 'heads' | 'kvHeads' | 'maxContext'>>;
       /** Fields of its config that may change memory and are not understood: with any it never becomes a yes. */
       unread?: readonly string[];
     };

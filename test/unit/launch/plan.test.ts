@@ -22,6 +22,7 @@ function fitOf(gib: number): FitReport {
     peak: total,
     use: null,
     layers: null,
+    maxContext: null,
     heads: null,
     unknown: null,
   };
