@@ -30,13 +30,25 @@ export function room(snapshot: Reading, format: (bytes: number | null) => string
     return `${format(shared)} can be loaded on ${gpuName(unified, snapshot)}`;
   const answered = answeredHeadroom(snapshot);
   if (answered === undefined) return null;
+  const loaded = format(answered.device.allocatable.safe ?? answered.bytes);
+  const verb = answered.device.allocatable.safe === null ? 'allocated' : 'loaded';
+  return `${loaded} can be ${verb} on ${whichGpus(answered, snapshot, format)}`;
+}
+
+/** "GPU 1, the fullest of 2", or "each of 2 GPUs" where the numbers look alike. */
+function whichGpus(
+  { bytes, device }: OwnHeadroom,
+  snapshot: Reading,
+  format: (bytes: number | null) => string,
+): string {
   const gpus = visibleHeadrooms(snapshot);
-  const { device } = answered;
-  const gpu = gpuName(device, snapshot);
-  const full = gpus.filter(({ device: { allocatable } }) => allocatable.safe === 0).map((other) => other.device.index);
-  const rest = full.length === 0 ? `, the fullest of ${gpus.length}` : `, nothing more on GPU ${full.join(', ')}`;
-  const { safe } = device.allocatable;
-  return `${format(safe ?? answered.bytes)} can be ${safe === null ? 'allocated' : 'loaded'} on ${gpu}${gpus.length > 1 ? rest : ''}`;
+  const name = gpuName(device, snapshot);
+  if (gpus.length === 1) return name;
+  const loaded = format(device.allocatable.safe ?? bytes);
+  if (gpus.every((gpu) => format(gpu.device.allocatable.safe ?? gpu.bytes) === loaded))
+    return `each of ${gpus.length} GPUs`;
+  const full = gpus.filter((gpu) => gpu.device.allocatable.safe === 0).map((gpu) => gpu.device.index);
+  return `${name}, ${full.length === 0 ? `the fullest of ${gpus.length}` : `nothing more on GPU ${full.join(', ')}`}`;
 }
 
 /** "the GPU" where there is one, else "GPU 1". */

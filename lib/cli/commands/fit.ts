@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { clean, formatBoth, formatCount } from '../../base/format.ts';
+import { clean, formatBoth, formatCount, parseSize } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { fitLargest, fitTable, fitTogether, fitWithEstimate, isYes } from '../../fit/index.ts';
 import { fitLargestPage, fitPage, fitTablePage, fitTogetherPage } from '../../render/text/fit.ts';
@@ -276,6 +277,9 @@ function subjectOf(values: Values, named: readonly string[]): Subject | null {
     checkSizeAlone('--bytes', values, NAME, named[0] === undefined ? question : `"${named[0]}"`);
     return { bytes };
   }
+  const [name = ''] = named;
+  if (/[kmgt]i?b$/i.test(name) && parseSize(name) !== null && !existsSync(name))
+    throw new UsageError(`There is no model "${name}". Did you mean --bytes ${name}?`, NAME);
   if (hasModel) return { model: modelOf(values, named, NAME) };
   if (table || flag(values, 'largest')) return null;
   throw new UsageError('What shall fit? Name a model, or give --params 70e9 or --bytes 100GiB.', NAME);

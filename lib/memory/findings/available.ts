@@ -102,10 +102,10 @@ export const ownMemory: Row = {
     const { bytes: left, device, total } = fullest;
     const evidence = [bytes(`free on GPU ${device.index}`, left, device.from.allocatable ?? 'NVML memory info')];
     if (left >= total * GPU_LOW_SHARE)
-      return passed(`${ofTotal(left, total)} of GPU ${device.index} can be allocated.`, evidence);
+      return passed(`${ofTotal(left, total)} of GPU ${device.index} is free.`, evidence);
     return applies({
       severity: left < total * GPU_VERY_LOW_SHARE ? 'warning' : 'notice',
-      summary: `Only ${formatBytes(left)} of the ${formatBytes(total)} of GPU ${device.index} can still be allocated.${largestHolder(device.processes ?? [])}`,
+      summary: `Only ${formatBytes(left)} of the ${formatBytes(total)} of GPU ${device.index} is still free.${largestHolder(device.processes ?? [])}`,
       effect: gpus.every((gpu) => gpu.device.allocatable.safeHigh === 0) ? REFUSES : takes(total - left),
       bytes: total - left,
       evidence,

@@ -79,6 +79,7 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
     'launch --bytes 1GiB --context 4096 -- true',
     '--bytes is a size without a model, so it does not go with --context. See umaprobe launch --help.',
   ],
+  ['fit 100GiB', 'There is no model "100GiB". Did you mean --bytes 100GiB? See umaprobe fit --help.'],
   [
     'fit --bytes 1GiB --tensor-parallel 2',
     '--bytes is a size without a model, so it does not go with --tensor-parallel. See umaprobe fit --help.',

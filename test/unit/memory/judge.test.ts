@@ -329,6 +329,7 @@ describe('several GPUs with memory of their own', () => {
 
   it('are answered by the fullest on which something can be loaded', () => {
     expect(answer(two([100 * GiB, 80 * GiB]))).toMatch(/^80\.00 GiB .* can be loaded on GPU 1, the fullest of 2$/);
+    expect(answer(two([100 * GiB, 100 * GiB]))).toMatch(/^100\.00 GiB .* can be loaded on each of 2 GPUs$/);
     expect(answer(two([100 * GiB, 0]))).toMatch(/^100\.00 GiB .* can be loaded on GPU 0, nothing more on GPU 1$/);
     expect(two([100 * GiB, 0]).judgement.mayLoad).toBe('yes');
     expect(two([0, 0]).judgement.mayLoad).toBe('not-now');

@@ -159,7 +159,7 @@ const MEMORY: FindingCase[] = [
     'full',
     on({ model: 'discrete', ownFree: [GiB / 2] }),
     'warn',
-    /^Only 512\.0 MiB of the 140\.4 GiB of GPU 0 can still be allocated/,
+    /^Only 512\.0 MiB of the 140\.4 GiB of GPU 0 is still free/,
     { effect: 'takes' },
   ],
   [
@@ -196,7 +196,7 @@ const MEMORY: FindingCase[] = [
     'one of two is full',
     on({ model: 'discrete', ownFree: [100 * GiB, GiB / 4] }),
     'warn',
-    /^Only 256\.0 MiB of the .* of GPU 1 can/,
+    /^Only 256\.0 MiB of the .* of GPU 1 is still free/,
     { effect: 'takes' },
   ],
   ['driver.pools', 'off', on(), 'pass', /at once/],
