@@ -83,7 +83,7 @@ export function architectureOf(config: ModelConfig): Architecture {
     ...mixtureOf(config),
     maxContext: maxContextOf(config),
     softcap: (config.number('final_logit_softcapping') ?? 0) > 0,
-    tied: config.outerFlag('tie_word_embeddings'),
+    tied: tiedOf(config),
     cache: grouped(layers),
     mtpCache: mtpLayers === 0 ? null : cacheOfMtp(layers, mtpLayers),
     notes: notesOf(config, layers),
@@ -95,7 +95,13 @@ const STRETCHED_ALREADY = /^(?:default|su|longrope|llama3)$/;
 
 /** Positions, stretched as the config says: vLLM's _get_and_verify_max_len (config/model.py). null: the config does not say. */
 function maxContextOf(config: ModelConfig): number | null {
-  const positions = config.count(['max_position_embeddings', 'n_positions', 'seq_length', 'max_seq_len']);
+  const positions = config.count([
+    'max_position_embeddings',
+    'n_positions',
+    'seq_length',
+    'max_seq_len',
+    'model_max_length',
+  ]);
   const rope = config.inner('rope_scaling') ?? config.inner('rope_parameters');
   if (positions === null || rope === null) return positions;
   rope.repeats(...rope.names());
@@ -103,6 +109,12 @@ function maxContextOf(config: ModelConfig): number | null {
   if (STRETCHED_ALREADY.test(kind) || (config.text('model_type') ?? '').startsWith('gemma3')) return positions;
   const original = kind === 'yarn' ? rope.number('original_max_position_embeddings') : null;
   return Math.max(positions, Math.floor((original ?? positions) * (rope.number('factor') ?? 1)));
+}
+
+/** Cohere's first configs have a name of their own for it. */
+function tiedOf(config: ModelConfig): boolean | null {
+  const shared = config.flag('use_embedding_sharing');
+  return config.outerFlag('tie_word_embeddings') ?? shared;
 }
 
 function expertHidden(config: ModelConfig): { expertHidden?: number } {
@@ -200,9 +212,9 @@ export function expertsOf(config: ModelConfig): number {
   return experts;
 }
 
-const HIDDEN = ['hidden_size', 'n_embd', 'd_model', 'dim'];
+const HIDDEN = ['hidden_size', 'n_embd', 'd_model', 'dim', 'block_dim'];
 
-const HEADS = ['num_attention_heads', 'n_head', 'n_heads', 'num_heads'];
+const HEADS = ['num_attention_heads', 'n_head', 'n_heads', 'num_heads', 'swa_num_attention_heads'];
 
 interface Shape {
   layers: number;
@@ -302,6 +314,7 @@ function attentionMemories(config: ModelConfig, shape: Shape, model: string): La
   const kinds = kindsOf(config, shape.layers);
   const sharing = config.count(['num_kv_shared_layers'], 0) ?? 0;
   const parallel = model === 'falcon_h1';
+  if (parallel) config.repeats('mamba_use_mlp', 'mlp_expansion_factor'); // intermediate_size says the width
   const memories = each((index) =>
     index >= shape.layers - sharing
       ? { kind: 'none' }

@@ -64,13 +64,14 @@ const HARMLESS: readonly Harmless[] = [
   {
     why: 'norms: less than 0.1 % of the weights',
     names:
-      'normalization_type norm_type norm_reduction_force_float32 linear_attn_norm_group_size add_out_norm apply_residual_connection_post_layernorm',
+      'normalization_type normalization_function norm_type norm_reduction_force_float32 linear_attn_norm_group_size add_out_norm apply_residual_connection_post_layernorm',
     spelling:
       /^(?:use_|mamba_|ssm_)?(?:q|k|qk|post|pre|rms|layer|sandwich)?_?(?:layer)?norm(?:_type|_before_gate|_elementwise_affine|_placement)?$|^(?:mamba|ssm)_norm_before_gate$|^do_layer_norm_before$|^use_rmsnorm$/,
   },
   {
     why: 'activation functions',
-    names: 'activation_sparsity_pattern dense_act_fn is_gated_act',
+    names:
+      'activation_sparsity_pattern dense_act_fn is_gated_act use_gated_activation block_use_swiglu output_gate_type',
     spelling: /(?:^|_)(?:act|activation|act_fn|activation_fn|activation_func|activation_function|activation_type)$/,
   },
   {
@@ -87,7 +88,7 @@ const HARMLESS: readonly Harmless[] = [
     names: `time_step_rank time_step_min time_step_max time_step_floor time_step_limit time_step_scale mamba_dt_rank mamba_dt_min mamba_dt_max
       mamba_dt_floor mamba_dt_init_floor chunk_size mamba_chunk_size chunk_size_feed_forward rescale_every residual_in_fp32
       linear_lower_bound linear_a_log_max linear_allow_neg_eigval use_mamba_kernels use_associative_scan use_mambapy chunkwise_kernel
-      sequence_kernel step_kernel max_inference_chunksize inference_state_dtype autocast_kernel_dtype weight_mode mode`,
+      sequence_kernel step_kernel max_inference_chunksize inference_state_dtype autocast_kernel_dtype weight_mode mode mamba_ssm_dtype mla_use_nope use_pos_enc`,
   },
   {
     why: 'how it is computed, and what is returned',
@@ -96,7 +97,7 @@ const HARMLESS: readonly Harmless[] = [
       tf_legacy_loss is_decoder add_cross_attention is_causal pretraining_tp softmax_in_fp32 attention_softmax_in_fp32
       scale_attention_softmax_in_fp32 bf16 fp16 fp32 dtype torch_dtype legacy sparse_prediction sparse_pred_ignore_index
       reference_compile deterministic_flash_attn use_dynamic_ntk use_logn_attn use_cache_quantization use_cache_kernel
-      use_bidirectional_attention parallel_attn use_parallel_residual new_decoder_architecture cache_implementation keep_window_size
+      use_bidirectional_attention parallel_attn use_parallel_residual new_decoder_architecture use_parallel_block use_parallel_embedding cache_implementation keep_window_size
       apply_query_key_layer_scaling interleaved_qkv original_rope post_layer_norm is_llama_config enable_moe_fp32_combine embedding_fraction rescale_prenorm_residual mamba_ssm_cache_dtype block_size`,
     spelling: /^pooler_(?:fn|type|hidden_act|dropout)$/,
   },

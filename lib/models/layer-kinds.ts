@@ -48,6 +48,8 @@ const REPEATED = [
   'global_attn_every_n_layers',
   'full_attn_idxs',
   'hybrid_layer_ids',
+  'layer_switch',
+  'order_of_interleaved_layers',
 ];
 
 /** Granite's models without Mamba layers describe them all the same. */
@@ -151,7 +153,10 @@ function slidingKinds(config: ModelConfig, each: (kind: (index: number) => Kind)
   const written = config.text('sliding_window_pattern'); // EXAONE: "LLLG"
   if (written !== null && written !== '')
     return each((index) => (written[index % written.length] === 'G' ? 'full' : 'sliding'));
-  const every = config.count(['sliding_window_pattern', '_sliding_window_pattern']) ?? FULL_EVERY[model];
+  const order = config.text('order_of_interleaved_layers'); // Cohere 2
+  if (order !== null && order !== 'local_attn_first') config.notUnderstood('order_of_interleaved_layers', order);
+  const every =
+    config.count(['sliding_window_pattern', '_sliding_window_pattern', 'layer_switch']) ?? FULL_EVERY[model];
   if (every !== undefined) return each((index) => ((index + 1) % every === 0 ? 'full' : 'sliding'));
   if (model.startsWith('qwen')) {
     const first = config.count(['max_window_layers'], 0) ?? 28;

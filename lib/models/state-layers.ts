@@ -106,7 +106,7 @@ export function convLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
     layers: 1,
     what: 'short convolution',
     stateElements: width ?? 0,
-    convElements: (kernel - 1) * (width ?? config.count(['conv_dim']) ?? hidden),
+    convElements: (kernel - 1) * (width ?? config.count(['conv_dim', 'conv_dim_out']) ?? hidden),
   };
 }
 

@@ -113,6 +113,60 @@ const shapeLikeValue = fc.oneof(
   fc.record({ hidden_size: fc.integer({ min: 1, max: 9999 }) }),
 );
 
+/** Of published configs, beyond those of the classes of transformers; and a value of one of them that no rule is for. */
+const PUBLISHED: [type: string, fields: JsonObject, odd: JsonObject][] = [
+  ['qwen3_5_moe', { mamba_ssm_dtype: 'float32', output_gate_type: 'swish', mtp_use_dedicated_embeddings: false }, {}],
+  [
+    'lfm2',
+    {
+      layer_types: Array.from({ length: 32 }, (_, index) => (index % 3 === 0 ? 'full_attention' : 'conv')),
+      block_dim: 2560,
+      conv_dim: 2560,
+      conv_dim_out: 2560,
+      block_use_swiglu: true,
+      use_pos_enc: true,
+    },
+    { block_dim: 64 },
+  ],
+  ['kimi_linear', { mla_use_nope: true, model_max_length: 1_048_576 }, {}],
+  ['falcon_h1', { mamba_use_mlp: true, mlp_expansion_factor: 8 }, {}],
+  ['granitemoehybrid', { normalization_function: 'rmsnorm' }, {}],
+  ['mimo_v2_flash', { swa_num_attention_heads: 64 }, { swa_num_attention_heads: 96 }],
+  [
+    'cohere2',
+    {
+      layer_switch: 4,
+      sliding_window_pattern: 4,
+      order_of_interleaved_layers: 'local_attn_first',
+      use_embedding_sharing: true,
+      use_gated_activation: true,
+      use_parallel_block: true,
+    },
+    {},
+  ],
+];
+
+describe('fields of published configs', () => {
+  const changed = (type: string, fields: JsonObject): JsonObject => {
+    const config = ROWS.find(([name]) => name === `transformers ${type}`)?.[1].config ?? {};
+    const inner = config.text_config;
+    return isObject(inner) ? { ...config, text_config: { ...inner, ...fields } } : { ...config, ...fields };
+  };
+
+  it.each(PUBLISHED)('%s: each is read or harmless', (type, fields, odd) => {
+    expect(problemsOf(changed(type, fields))).toEqual([]);
+    expect(problemsOf(changed(type, odd))).toEqual(Object.keys(odd));
+  });
+
+  it('Cohere 2 without a list of its layers has a window in three of four', () => {
+    const { layer_types: _, ...config } = changed('cohere2', PUBLISHED.at(-1)?.[1] ?? {});
+    expect(problemsOf(config)).toEqual([]);
+    expect(problemsOf({ ...config, order_of_interleaved_layers: 'global_attn_first' }).join()).toContain(
+      'order_of_interleaved_layers "global_attn_first"',
+    );
+  });
+});
+
 describe('a field that nobody knows', () => {
   it('is named, wherever it stands', () => {
     fc.assert(
