@@ -126,8 +126,13 @@ const WHY = new Map(
 
 /** Why a field changes no memory that counts; null: it may. */
 export function harmless(name: string, value: unknown): string | null {
-  if (isOff(value)) return 'switched off';
+  if (isOff(value) && !isIndex(name, value)) return 'switched off';
   return WHY.get(name) ?? HARMLESS.find(({ spelling }) => spelling?.test(name))?.why ?? null;
+}
+
+/** Layers by their number, of which the first is 0. */
+function isIndex(name: string, value: unknown): boolean {
+  return Array.isArray(value) && value.includes(0) && /layer_(?:ids?|idx|indices|indexes)$/.test(name);
 }
 
 function isOff(value: unknown): boolean {

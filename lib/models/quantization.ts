@@ -68,12 +68,8 @@ function weightsOf(method: string, algorithm: string, described: JsonObject): Om
       return { method: 'fp8', bits: 8, bytesPerWeight: Array.isArray(described.weight_block_size) ? FP8_BLOCK : 1 };
     case 'mxfp4':
       return { method, bits: 4, bytesPerWeight: MXFP4 };
-    case 'bitsandbytes': {
-      if (described.load_in_8bit === true || described._load_in_8bit === true)
-        return { method, bits: 8, bytesPerWeight: 1 };
-      const nested = described.bnb_4bit_use_double_quant === true;
-      return { method, bits: 4, bytesPerWeight: nested ? NF4_NESTED : NF4 };
-    }
+    case 'bitsandbytes':
+      return bitsAndBytes(described);
     case 'compressed-tensors':
       return compressed(described);
     case 'awq':
@@ -91,17 +87,33 @@ const UNKNOWN = (method: string): Omit<Quantization, 'kvDtype'> => ({ method, bi
 /** Fields that are read here. */
 export const QUANTIZATION_FIELDS: readonly string[] = ['quantization_config', 'compression_config', 'quantization'];
 
+function bitsAndBytes(described: JsonObject): Omit<Quantization, 'kvDtype'> {
+  const method = 'bitsandbytes';
+  if (described.load_in_8bit === true || described._load_in_8bit === true)
+    return { method, bits: 8, bytesPerWeight: 1 };
+  if (described.load_in_4bit !== true && described._load_in_4bit !== true) return UNKNOWN(method);
+  return { method, bits: 4, bytesPerWeight: described.bnb_4bit_use_double_quant === true ? NF4_NESTED : NF4 };
+}
+
 /** AWQ, GPTQ and their kin: a scale of 2 bytes and a zero point of `bits` for each group. */
 function grouped(method: string, described: JsonObject): Omit<Quantization, 'kvDtype'> {
   const bits = numberOf(described.bits) ?? numberOf(described.w_bit);
   if (bits === null) return UNKNOWN(method);
+  // GPTQModel: other bits for some layers.
+  if (isObject(described.dynamic) && Object.keys(described.dynamic).length > 0)
+    return UNKNOWN(`${method} with dynamic`);
   const group = numberOf(described.group_size) ?? numberOf(described.q_group_size) ?? 128;
   return { method, bits, bytesPerWeight: bits / 8 + (group > 0 ? (2 + bits / 8) / group : 0) };
 }
 
 function compressed(described: JsonObject): Omit<Quantization, 'kvDtype'> {
   const groups = isObject(described.config_groups) ? Object.values(described.config_groups) : [];
-  const weights = groups.map((group) => (isObject(group) && isObject(group.weights) ? group.weights : {}))[0] ?? {};
+  const [weights = {}, ...others] = groups.map((group) =>
+    isObject(group) && isObject(group.weights) ? group.weights : {},
+  );
+  // Which layers are in which group is not known here.
+  if (others.some((other) => ['num_bits', 'type', 'group_size'].some((name) => other[name] !== weights[name])))
+    return UNKNOWN('compressed-tensors of several types');
   const bits = numberOf(weights.num_bits);
   const format = String(described.format ?? '');
   if (format.includes('nvfp4') || (weights.type === 'float' && bits === 4 && weights.group_size === 16))

@@ -251,6 +251,7 @@ describe('values that nobody knows', () => {
     ['too few layers', { layer_types: ['full_attention'] }, 'layer_types "1 layers"'],
     ['heads that differ from layer to layer', { num_key_value_heads: [8, 4] }, 'num_key_value_heads [8,4]'],
     ['no heads', { num_attention_heads: undefined }, 'num_attention_heads'],
+    ['the first layer by its number', { kv_source_layer_ids: [0] }, 'kv_source_layer_ids'],
     ['an encoder', { is_encoder_decoder: true }, 'is_encoder_decoder true'],
   ])('%s', (_, change, problem) => expect(problemsOf({ ...LLAMA, ...change })).toContain(problem));
 
@@ -259,5 +260,35 @@ describe('values that nobody knows', () => {
     expect((await estimate({ config })).unread).toEqual([`quantization "${method}"`]);
     // Files say what the weights take.
     expect((await estimate({ config, weightBytes: 5e9 })).unread).toEqual([]);
+  });
+
+  const group = (num_bits: number, more: JsonObject = {}): JsonObject => ({
+    weights: { type: 'float', num_bits, ...more },
+  });
+  const compressed = (...groups: JsonObject[]): JsonObject => ({
+    quant_method: 'compressed-tensors',
+    config_groups: Object.fromEntries(groups.map((each, index) => [`group_${index}`, each])),
+  });
+  it.each([
+    [
+      'bitsandbytes of no bits',
+      { quant_method: 'bitsandbytes', load_in_4bit: false, load_in_8bit: false },
+      'bitsandbytes',
+    ],
+    [
+      'GPTQ with other bits in some layers',
+      { quant_method: 'gptq', bits: 4, group_size: 128, dynamic: { '-:.*attn.*': {} } },
+      'gptq with dynamic',
+    ],
+    ['NVFP4 beside FP8', compressed(group(4, { group_size: 16 }), group(8)), 'compressed-tensors of several types'],
+  ])('%s', async (_, quantization_config, method) => {
+    expect((await estimate({ config: { ...LLAMA, quantization_config } })).unread).toEqual([
+      `quantization "${method}"`,
+    ]);
+  });
+
+  it('groups of one type are one quantisation', async () => {
+    const config = { ...LLAMA, quantization_config: compressed(group(8), group(8)) };
+    expect((await estimate({ config })).unread).toEqual([]);
   });
 });
