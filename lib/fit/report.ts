@@ -254,7 +254,7 @@ function summaryOf(
         : `${size} fit after the steps below: ${loadable} now, ${formatBytes(shortBy)} too little${after(limit)}.`;
     case 'not-now':
     case 'no':
-      return `${size} do not fit: ${loadable}, ${formatBytes(shortBy)} too little${after(limit)}.`;
+      return `${size} do not fit: ${loadable}, ${formatBytes(shortBy)} too little${atMost(limit)}.`;
   }
 }
 
@@ -277,6 +277,15 @@ function unknownSummary(
 }
 
 /** ", and 103.88 GiB after the steps", or nothing where there are none that help. */
-function after({ after: bytes, bytes: limit }: FitReport['limit']): string {
-  return bytes === null || limit === null || bytes <= limit ? '' : `, and ${inGiB(bytes)} GiB after the steps`;
+function after(limit: FitReport['limit']): string {
+  return helps(limit) ? `, and ${inGiB(limit.after)} GiB after the steps` : '';
+}
+
+/** The same where they do not suffice, and are not advised. */
+function atMost(limit: FitReport['limit']): string {
+  return helps(limit) ? `, and at most ${inGiB(limit.after)} GiB whatever is stopped or given back` : '';
+}
+
+function helps({ after: bytes, bytes: limit }: FitReport['limit']): boolean {
+  return bytes !== null && limit !== null && bytes > limit;
 }

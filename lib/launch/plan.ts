@@ -36,13 +36,15 @@ export interface PlanInput {
 }
 
 export function planOf(input: PlanInput): LaunchPlan {
-  const { anyway, command, expected, fit, flags, machine, prepare, ranks, recognised } = input;
+  const { anyway, command, expected, fit, flags, machine, ranks, recognised } = input;
   const own = verdictFor(input);
   const isOwn = isRefusal(own.verdict, fit);
   const short = ranks.find(({ refuses }) => refuses);
   const { summary, verdict } = isOwn || short === undefined ? own : ofRank(short);
-  const rest = [prepareStep(input, own.verdict), guardStep(input), recordStep(input)];
-  const isRefused = (short !== undefined || (isOwn && !(prepare && needsRoom(own.verdict, fit)))) && !anyway;
+  const prepared = prepareStep(input, own.verdict);
+  const makesRoom = prepared.state === 'planned' && needsRoom(own.verdict, fit);
+  const rest = [prepared, guardStep(input), recordStep(input)];
+  const isRefused = (short !== undefined || (isOwn && !makesRoom)) && !anyway;
   return {
     simulated: machine.simulated,
     command: [...command],
@@ -55,7 +57,7 @@ export function planOf(input: PlanInput): LaunchPlan {
     flags,
     ranks,
     steps: [
-      fitStep(input, own.verdict),
+      fitStep(input, own.verdict, makesRoom),
       ...(ranks.length === 0 ? [] : [hostsStep(ranks, anyway)]),
       ...(isRefused ? rest.map(notTaken) : rest),
     ],
@@ -123,28 +125,31 @@ export function needsRoom(verdict: FitVerdict, fit: Answer): boolean {
   return (verdict === 'fits-after' || verdict === 'tight') && fit?.expectedFits !== true;
 }
 
-function notTaken({ step }: LaunchStep): LaunchStep {
+/** A step of a launch that is not started. */
+export function notTaken({ step }: LaunchStep): LaunchStep {
   return { step, state: 'skipped', text: 'Nothing is started.' };
 }
 
-function fitStep({ anyway, fit }: PlanInput, verdict: FitVerdict): LaunchStep {
+function fitStep({ anyway, fit }: PlanInput, verdict: FitVerdict, makesRoom: boolean): LaunchStep {
   const end = anyway ? '. It is started all the same.' : ': it is not started.';
   if (verdict === 'not-now') return { step: 'fit', state: 'done', text: `Nothing can be loaded now${end}` };
   if (fit === null) return { step: 'fit', state: 'skipped', text: 'There is no size to ask about.' };
   const consequence: Readonly<Record<Exclude<FitVerdict, 'not-now'>, string>> = {
     fits: 'It fits.',
-    tight: byExpectedSize(fit),
-    'fits-after': byExpectedSize(fit),
+    tight: byExpectedSize(fit, makesRoom, end),
+    'fits-after': byExpectedSize(fit, makesRoom, end),
     no: `It does not fit${end}`,
     unknown: 'The answer is not certain: the guard alone protects the machine.',
   };
   return { step: 'fit', state: 'done', text: consequence[verdict] };
 }
 
-function byExpectedSize({ expectedFits, verdict }: FitReport): string {
+function byExpectedSize({ expectedFits, verdict }: FitReport, makesRoom: boolean, end: string): string {
   if (expectedFits === true) return 'It fits by its expected size; the guard watches the rest.';
   const size = verdict === 'tight' ? 'Its expected size fits' : 'It fits';
-  return `${size} after room is made; otherwise nothing is started.`;
+  return makesRoom
+    ? `${size} after room is made; otherwise nothing is started.`
+    : `${size} only after steps that launch does not take${end}`;
 }
 
 function prepareStep({ fit, prepare, room }: PlanInput, verdict: FitVerdict): LaunchStep {

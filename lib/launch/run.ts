@@ -28,7 +28,7 @@ import { type FoundExtra, findExtras } from './extras.ts';
 import { LaunchGpus } from './gpus.ts';
 import { type Answer, judge, type Load } from './judge.ts';
 import { locate } from './locate.ts';
-import { isRefusal, needsRoom, planOf } from './plan.ts';
+import { isRefusal, needsRoom, notTaken, planOf } from './plan.ts';
 import { askRanks, otherHosts } from './ranks.ts';
 import { receiptOf } from './receipt.ts';
 import { type Recognised, recognise } from './recognise.ts';
@@ -62,7 +62,12 @@ export async function runLaunch(settings: LaunchSettings): Promise<LaunchReport>
     record: null,
     receipt: null,
     ...rest,
-    plan: { ...plan, steps: launched.steps(plan) },
+    plan: {
+      ...plan,
+      steps: launched
+        .steps(plan)
+        .map((step) => (rest.outcome === 'refused' && step.state === 'planned' ? notTaken(step) : step)),
+    },
     durationMs: performance.now() - started,
   });
   if (dryRun) return end({ outcome: 'planned', summary: plan.summary });
@@ -70,7 +75,8 @@ export async function runLaunch(settings: LaunchSettings): Promise<LaunchReport>
   if (plan.ranks.some(({ refuses }) => refuses) && !settings.anyway)
     return end({ outcome: 'refused', summary: `Not started. ${plan.summary}` });
   const refused = (): boolean => isRefusal(plan.verdict, plan.fit) && !settings.anyway;
-  const isAskedAgain = needsRoom(plan.verdict, plan.fit) && settings.prepare;
+  const makesRoom = plan.steps.some(({ state, step }) => step === 'prepare' && state === 'planned');
+  const isAskedAgain = needsRoom(plan.verdict, plan.fit) && makesRoom;
   if (refused() && !isAskedAgain) return end({ outcome: 'refused', summary: `Not started. ${plan.summary}` });
   const prepared = await launched.prepare(plan);
   if (isAskedAgain) plan = await launched.plan(await snapshot({ memGetInfo: 'needed' }));

@@ -2,6 +2,7 @@
 import { formatBoth, formatBytes, formatCount } from '../base/format.ts';
 import type {
   EstimateRange,
+  FitReport,
   LaunchExpectation,
   LaunchExtra,
   LaunchGpu,
@@ -14,6 +15,11 @@ import { signed } from './text/cache-actions.ts';
 
 /** A label and its sentence; null: it does not apply. */
 export type LaunchRow = readonly [label: string, text: string | null];
+
+/** The answer of fit with what to do first, where that is the answer of the launch; null: nothing has to be done, or it is not. */
+export function adviceOf({ fit, summary }: LaunchPlan): FitReport | null {
+  return fit === null || fit.summary !== summary || fit.expectedFits === true ? null : fit;
+}
 
 /** The command as far as it was understood, and what is expected of it. */
 export function planRows({ expected, ranks, recognised }: LaunchPlan): LaunchRow[] {

@@ -167,12 +167,12 @@ function poolTable(parts: readonly FitPart[], report: Pooled, pool: FitPool): Ma
   );
 }
 
-function remediesSection(remedies: readonly FitRemedy[]): Markup | null {
+export function remediesSection(remedies: readonly FitRemedy[]): Markup | null {
   if (remedies.length === 0) return null;
   return section('What to do', remedyList(remedies));
 }
 
-function nearestSection(report: FitReport): Markup | null {
+export function nearestSection(report: FitReport): Markup | null {
   const texts = nearestTexts(report);
   if (texts.length === 0) return null;
   const items = texts.map(

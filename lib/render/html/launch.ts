@@ -1,9 +1,9 @@
 /** The page of a launch: how it ended, its timeline, the receipt, the plan, and what fit said. */
 import { formatBoth, formatBytes, formatDuration } from '../../base/format.ts';
-import type { LaunchFlags, LaunchReport, RecordedSession } from '../../types/index.ts';
-import { type LaunchRow, planRows, receiptRows } from '../launch-facts.ts';
+import type { LaunchFlags, LaunchPlan, LaunchReport, RecordedSession } from '../../types/index.ts';
+import { adviceOf, type LaunchRow, planRows, receiptRows } from '../launch-facts.ts';
 import { dayAndTime, timeOfDay } from '../record-facts.ts';
-import { poolSection, verdictText } from './fit.ts';
+import { nearestSection, poolSection, remediesSection, verdictText } from './fit.ts';
 import { html, type Markup } from './markup.ts';
 import { type Assets, page, timeText } from './page.ts';
 import { marksSection, processesSection, timelineSection } from './record.ts';
@@ -34,12 +34,19 @@ export function launchHtml(report: LaunchReport, session: RecordedSession | null
         actionsSection(report),
         section('Plan', rows(planRows(plan)), stepsTable(report), flagsLine(plan.flags)),
         plan.fit === null ? null : poolSection(plan.fit),
+        ...adviceSections(plan),
         section('The command', html`<p class="command"><code>${plan.command.join(' ')}</code></p>`, saveButton()),
       ],
     },
     assets,
     session === null ? {} : { recording: session },
   );
+}
+
+/** What to do first. */
+function adviceSections(plan: LaunchPlan): (Markup | null)[] {
+  const fit = adviceOf(plan);
+  return fit === null ? [] : [remediesSection(fit.remedies), plan.flags === null ? nearestSection(fit) : null];
 }
 
 /** The model, or the name of the program: arguments are on the page further down. */

@@ -183,7 +183,7 @@ function detailLines(report: FitReport, { all }: FitView, options: RenderOptions
 }
 
 /** What to do so that it fits, below the verdict. */
-function remediesBelow(label: string, remedies: readonly FitRemedy[], options: RenderOptions): string[] {
+export function remediesBelow(label: string, remedies: readonly FitRemedy[], options: RenderOptions): string[] {
   const head = `${' '.repeat(label.length + 2)}${options.unicode ? '→' : '->'} `;
   return remedies.flatMap(({ command, gains, text }) => {
     const gain = gains === null ? '' : ` (+${amount(gains, options)})`;
@@ -194,26 +194,29 @@ function remediesBelow(label: string, remedies: readonly FitRemedy[], options: R
   });
 }
 
+/** Settings that fit, below the verdict. */
+export function nearestBelow(label: string, report: FitReport, { paint, unicode, width }: RenderOptions): string[] {
+  const indent = ' '.repeat(label.length + 2);
+  return nearestTexts(report).flatMap(({ flags, text }) => [
+    ...hanging(`${indent}${unicode ? '≈' : '~'} `, text, width),
+    ...(flags === null ? [] : [`${indent}  ${paint('strong', flags)}`]),
+  ]);
+}
+
 /** The answer: the largest setting if it was asked for, the verdict, flags to paste, steps, and settings that fit. */
 function verdictLines(report: FitReport, options: RenderOptions): string[] {
   const { programs, remedies, solved, summary, verdict } = report;
   const [label, style] = VERDICTS[verdict];
-  const { unicode, width } = options;
-  const steps = remediesBelow(label, remedies, options);
-  const answer = solved === null ? [] : [options.paint('strong', truncate(`SOLVED  ${solutionText(solved)}`, width))];
-  const indent = ' '.repeat(label.length + 2);
-  const nearest = nearestTexts(report).flatMap(({ flags, text }) => [
-    ...hanging(`${indent}${unicode ? '≈' : '~'} `, text, width),
-    ...(flags === null ? [] : [`${indent}  ${options.paint('strong', flags)}`]),
-  ]);
+  const { paint, width } = options;
+  const answer = solved === null ? [] : [paint('strong', truncate(`SOLVED  ${solutionText(solved)}`, width))];
   const [program, ...others] = programs;
   const flags = others.length === 0 && program?.verdict === 'fits' ? program.flags : null;
   return [
     ...answer,
     ...labelled(label, style, summary, options),
-    ...(flags === null ? [] : [`${indent}${options.paint('strong', flags)}`]),
-    ...steps,
-    ...nearest,
+    ...(flags === null ? [] : [`${' '.repeat(label.length + 2)}${paint('strong', flags)}`]),
+    ...remediesBelow(label, remedies, options),
+    ...nearestBelow(label, report, options),
   ];
 }
 

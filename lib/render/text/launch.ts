@@ -2,10 +2,11 @@
 import { clean } from '../../base/format.ts';
 import type { LaunchPlan, LaunchReceipt, LaunchReport, LaunchStep } from '../../types/index.ts';
 import { VERDICTS } from '../fit-parts.ts';
-import { type LaunchRow, planRows, receiptRows, tookText } from '../launch-facts.ts';
+import { adviceOf, type LaunchRow, planRows, receiptRows, tookText } from '../launch-facts.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, truncate } from '../text-layout.ts';
+import { nearestBelow, remediesBelow } from './fit.ts';
 import { labelled, sections, simulatedBand } from './frame.ts';
 
 /** What is going to be done, and why. */
@@ -16,6 +17,7 @@ export function launchPlanLines(plan: LaunchPlan, options: RenderOptions): strin
       ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
       ...labelled(...VERDICTS[plan.verdict], clean(plan.summary), options),
       ...flagLines(plan, options),
+      ...adviceLines(plan, options),
     ],
     [
       options.paint('strong', truncate(clean(plan.command.join(' ')), options.width)),
@@ -46,6 +48,17 @@ function flagLines({ flags, verdict }: LaunchPlan, { paint, unicode, width }: Re
   return [
     ...hanging(`${indent}${unicode ? '→' : '->'} `, flags.from, width),
     ...(flags.safe === null ? [] : [`${indent}  ${paint('strong', flags.safe)}`]),
+  ];
+}
+
+/** What to do first. Flags that fit are the nearest setting. */
+function adviceLines(plan: LaunchPlan, options: RenderOptions): string[] {
+  const fit = adviceOf(plan);
+  if (fit === null) return [];
+  const [label] = VERDICTS[fit.verdict];
+  return [
+    ...remediesBelow(label, fit.remedies, options),
+    ...(plan.flags === null ? nearestBelow(label, fit, options) : []),
   ];
 }
 

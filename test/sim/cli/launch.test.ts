@@ -20,6 +20,17 @@ describe('where fit says no', () => {
     expect(existsSync(marker)).toBe(true);
   });
 
+  it('what to do first stands below the verdict, and no step of what is not started is planned', () => {
+    const ask = (...more: string[]) => launch('--sim', 'gb10-busy', '--bytes', '80GiB', ...more, '--', 'true');
+    const { code, stderr } = ask('--no-record');
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^FITS AFTER .*\n.*\n +→ stop VLLM::EngineCor \(\d+\)/m)]);
+    const { outcome, plan } = document(ask('--json').stdout);
+    expect([outcome, plan.steps.map(({ state }) => state)]).toEqual([
+      'refused',
+      ['done', 'failed', 'skipped', 'skipped'],
+    ]);
+  });
+
   it('the flags that would fit are named, and fit', () => {
     const line = ['vllm', 'serve', CONFIG, '--max-model-len', '32768'];
     const ask = (...more: string[]) => launch('--sim', 'gb10', '--json', '--dry-run', '--', ...line, ...more);

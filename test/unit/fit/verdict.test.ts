@@ -141,6 +141,16 @@ describe('the machine’s verdict', () => {
     expect((await ask(500 * GiB, stalled)).verdict).toBe('no');
   });
 
+  it('is no where the steps do not suffice: they are not advised, and the most that they give is said', async () => {
+    const busy = {
+      host: { free: 17 * GiB, available: 36 * GiB },
+      processes: [{ pid: 7, name: 'vllm', gpuBytes: 70 * GiB }],
+    };
+    const { remedies, summary, verdict } = await ask(110 * GiB, busy);
+    expect([verdict, remedies]).toEqual(['no', []]);
+    expect(summary).toMatch(/ too little, and at most [\d.]+ GiB whatever is stopped or given back\.$/);
+  });
+
   it('names a device that is not there', async () => {
     await expect(ask(1, {}, { device: 3 })).rejects.toThrow('device is 3; expected one of 0');
   });

@@ -129,6 +129,14 @@ describe('the verdict that is believed', () => {
     expect(made?.state).toBe('planned');
     const unprepared = planOf(inputOf('vllm serve m', { fit, prepare: false })).steps;
     expect(unprepared.map(({ state }) => state)).toEqual(['done', 'skipped', 'skipped', 'skipped']);
+    // As on a GPU with memory of its own.
+    const own = planOf(inputOf('vllm serve m', { fit, room: null })).steps;
+    expect(own.map(({ text }) => text)).toEqual([
+      'Its expected size fits only after steps that launch does not take: it is not started.',
+      ...Array(3).fill('Nothing is started.'),
+    ]);
+    const [forced] = planOf(inputOf('vllm serve m', { fit, room: null, anyway: true })).steps;
+    expect(forced?.text).toMatch(/ launch does not take\. It is started all the same\.$/);
   });
 });
 
