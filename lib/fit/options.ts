@@ -271,7 +271,9 @@ function leastBecause(
   const has = (...names: string[]): boolean => terms.some(({ name }) => names.includes(name));
   const because = (why: string) => ({ why: `${formatBytes(bytes)} is the least: ${why}`, least: bytes });
   if (method === 'rough') return because('it is a rule of thumb, and measured runs took 6 to 22 times as much');
-  if (!has('weights', 'output-copy') && has('kv-cache', 'recurrent-state')) return because('the weights are not known');
+  // The file of a vocabulary has no weights, and nothing that they are read for.
+  if (!has('weights', 'output-copy') && has('kv-cache', 'recurrent-state', 'runtime'))
+    return because('the weights are not known');
   // The most of a training that was replayed may be in the optimizer's step, where no activations are left.
   if (use !== undefined && use !== 'inference' && !has('activations', 'allocator-slack'))
     return because('without the architecture the activations and the logits of training are not known');

@@ -19,6 +19,12 @@ export async function openGguf(folder: ModelFolder, file: string, name: string):
   const read = (part: string, ofModel: number | null): Promise<GgufHeader> =>
     folder.withFile(part, (source) => readGguf(source, ofModel));
   const first = await read(parts[0] ?? file, null);
+  const count = first.metadata.get('split.count');
+  if (typeof count === 'number' && count > parts.length)
+    throw modelError(
+      path,
+      `it is one of ${count.toLocaleString('en-US')} parts; expected the name that it was published with, such as model-00001-of-${String(count).padStart(5, '0')}.gguf, and the others beside it`,
+    );
   const architecture = architectureOfGguf(first, path);
   const layers = architecture?.layers ?? null;
   const headers = [first, ...(await inTurns(parts.slice(1), (part) => read(part, layers)))];

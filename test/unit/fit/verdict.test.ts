@@ -1,10 +1,13 @@
 /** The verdict over machine and program, on made-up machines. */
 
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fit as fitInto } from '../../../lib/fit/index.ts';
 import type { FitNeed, FitOptions, FitProgram, FitReport } from '../../../lib/types/index.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { writeTensors } from '../../support/tiny-models.ts';
 import { GiB } from '../../support/units.ts';
 
 async function ask(need: FitNeed | number, machine: MachineFixture = {}, options: FitOptions = {}): Promise<FitReport> {
@@ -132,6 +135,16 @@ describe('the machine’s verdict', () => {
     const report = await ask(1, { visible: { variable: '1', hidden: [0] } });
     expect(report).toMatchObject({ verdict: 'not-now', binding: 'machine', headroom: null });
     expect(report.summary).toMatch(/^CUDA_VISIBLE_DEVICES="1" hides the GPU/);
+  });
+
+  it('is unknown of a file without tensors, which holds a vocabulary', async () => {
+    const path = join(temporaryFolder('fit-verdict'), 'vocabulary.gguf');
+    writeTensors(path, 'llama', {});
+    for (const program of ['vllm', 'llama.cpp', 'ollama', 'torch'] as const) {
+      const report = await fitInto({ model: path }, snapshotOf(), { program });
+      expect([report.verdict, report.programs[0]?.flags]).toEqual(['unknown', null]);
+      expect(report.summary).toContain('the weights are not known');
+    }
   });
 
   it('is not-now while the machine refuses any load, and no where even all of its memory is too little', async () => {

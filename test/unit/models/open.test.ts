@@ -459,6 +459,12 @@ describe('a damaged GGUF file is refused in one line', () => {
     );
   });
 
+  it('a part whose name does not say that it is one', async () => {
+    const path = join(newFolder(), 'gemma.gguf');
+    cpSync(join(FIXTURES, 'split/gemma-00001-of-00002.gguf'), path);
+    await expect(openModel(path)).rejects.toThrow(/gemma\.gguf: it is one of 2 parts; expected the name/);
+  });
+
   it('but a type that is not known is sized by the distance to the next tensor, with a note', async () => {
     const architecture = [
       text('general.architecture'),
