@@ -19,17 +19,25 @@ const STYLES: Readonly<Record<CheckStatus, Style>> = {
 /** What applies stands first; of one status the order is that of the table. */
 const ORDER: readonly CheckStatus[] = ['fail', 'warn', 'note', 'pass', 'unknown'];
 
+/** If more checks than this passed, a terminal counts them only: what applies stays in its window. */
+const PASSED_ROWS = 8;
+
 export function doctorPage({ checks, simulated, summary }: DoctorReport, options: RenderOptions): string[] {
   const { fail, note, pass, unknown, warn } = summary;
   const total = `${pass} passed, ${note} noted, ${warn} warned, ${fail} failed, ${unknown} not judged`;
   const style: Style = fail > 0 ? 'danger' : warn > 0 ? 'warning' : 'ok';
   const idWidth = Math.max(0, ...checks.map(({ id }) => id.length)) + 2;
+  const areCounted = Number.isFinite(options.cut) && pass > PASSED_ROWS;
+  const listed = ORDER.filter((status) => status !== 'pass' || !areCounted);
   return sections(
     simulated === null ? [] : [simulatedBand(simulated, options, { what: 'findings' })],
-    ORDER.flatMap((status) => checks.filter((check) => check.status === status)).flatMap((check) =>
-      checkLines(check, idWidth, options),
-    ),
-    hanging('', total, options.width).map((line) => options.paint(style, line)),
+    listed
+      .flatMap((status) => checks.filter((check) => check.status === status))
+      .flatMap((check) => checkLines(check, idWidth, options)),
+    [
+      ...hanging('', total, options.width).map((line) => options.paint(style, line)),
+      ...(areCounted ? hanging('', 'umaprobe doctor | less: every check', options.width) : []),
+    ],
   );
 }
 

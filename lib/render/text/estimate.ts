@@ -1,4 +1,4 @@
-/** The page of an estimate: its terms with a bar and a range, the total, and what loading takes besides. */
+/** The page of an estimate: the total, its terms with a bar and a range, and what loading takes besides. */
 import { clean, formatBoth, formatBytes, formatCount, inGB, inGiB } from '../../base/format.ts';
 import type { EstimateRange, EstimateReport, EstimateTable, EstimateTerm } from '../../types/index.ts';
 import { modelFacts, useFacts } from '../estimate-facts.ts';
@@ -16,12 +16,12 @@ const STYLES: Readonly<Record<string, Style>> = {
 
 export function estimatePage(report: EstimateReport, formulas: boolean, options: RenderOptions): string[] {
   return sections(
+    conclusion(report, options),
     header(report, options),
     termTable(report, options),
     loadingLines(report, options),
     formulas ? formulaLines(report, options) : [],
     noteLines(report, options),
-    conclusion(report, options),
   );
 }
 

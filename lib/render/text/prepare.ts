@@ -1,4 +1,4 @@
-/** A preparation: its steps in order, where the memory comes from, and the verdict. */
+/** A preparation: the verdict, its steps in order, and where the memory comes from. */
 import { clean, formatBoth, formatBytes, formatDuration } from '../../base/format.ts';
 import type { PrepareReport, PrepareStep } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
@@ -23,17 +23,17 @@ const STEP_STYLES: Readonly<Record<PrepareStep['state'], Style>> = {
 export function preparePage(report: PrepareReport, options: RenderOptions): string[] {
   const { bytes, floor, simulated, steps, verdict } = report;
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options)],
+    [
+      ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
+      ...labelled(verdict.toUpperCase().replace('-', ' '), VERDICT_STYLES[verdict], clean(report.reason), options),
+    ],
     [
       `wanted   ${formatBoth(bytes)}`,
       ...hanging('floor    ', `${formatBoth(floor.bytes)} for the host: ${floor.from}`, options.width),
     ],
     steps.flatMap((step) => stepLines(step, options)),
     sourceLines(report, options),
-    [
-      ...labelled(verdict, VERDICT_STYLES[verdict], clean(report.reason), options),
-      options.paint('dim', `took ${formatDuration(report.durationMs)}`),
-    ],
+    [options.paint('dim', `took ${formatDuration(report.durationMs)}`)],
   );
 }
 

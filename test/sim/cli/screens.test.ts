@@ -96,6 +96,18 @@ describe.skipIf(missingTerminal !== null)('screens (simulated)', () => {
     expect(page?.all).toEqual(page?.lines);
     expect(page?.lines[1]).toMatch(/^OK {2}103\.88 GiB \(111\.54 GB\) can be loaded on the GPU\.$/);
   });
+
+  it('of doctor shows in 80×24 what applies, and a pipe has every check', { timeout: 60_000 }, async () => {
+    const commands = ['gb10-kho', 'gb10-no-context', 'gb10-resting'].map((name) => `umaprobe doctor --sim ${name}`);
+    for (const page of await screensOf(commands.map(typed), env, { columns: 80, rows: 24 })) {
+      expect(page.all).toEqual(page.lines);
+      expect(page.lines.filter((line) => /^(warn|fail|note|pass) /.test(line)).join()).toMatch(
+        /^(warn|fail|note) (?!.*pass)/,
+      );
+      expect(page.lines.at(-1)).toBe('umaprobe doctor | less: every check');
+    }
+    expect(shownBy('umaprobe doctor --sim gb10-kho').lines.filter((line) => line.startsWith('pass '))).toHaveLength(36);
+  });
 });
 
 if (missingTerminal !== null) it(`is skipped: ${missingTerminal}`, (context) => context.skip(missingTerminal ?? ''));
@@ -128,6 +140,9 @@ describe('the answer is the first line, and the page fits 80 × 23 (simulated)',
     ['layout --sim gb10 a=1MB b=2MB --journal none', /^FITS {2}2 of 2 parts/],
     ['profile --sim gb10 --vary n=1,2,3 --no-record --journal none -- sh -c ": {n}"', /^SAFE {2}n 3 is the largest/],
     ['launch --dry-run --sim gb10 --bytes 42GiB -- true', /^FITS {2}42\.0 GiB fit/],
+    ['prepare 60GiB --sim gb10-cached', /^ENOUGH {2}111\.80 GiB/],
+    ['prepare 600GiB --sim gb10', /^NOT ENOUGH {2}600\.00 GiB/],
+    ['estimate --params 70B', /^ESTIMATE {2}133\.82 GiB/],
     ['launch --dry-run --sim gb10-busy --bytes 42GiB -- true', /^FITS AFTER {2}42\.0 GiB/],
   ])('umaprobe %s', (words, expected) => {
     const { answer, lines } = shownBy(`umaprobe ${words}`);
