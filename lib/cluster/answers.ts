@@ -8,7 +8,7 @@ import { MiB } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { ClusterMachine } from '../types/index.ts';
 import { DocumentReader, type Found, Lines } from './documents.ts';
-import { type Answer, judgeAnswer, unusable, withoutDoubles } from './judge.ts';
+import { type Answer, judgeAnswer, PRINT_ONE, unusable, withoutDoubles } from './judge.ts';
 
 /** Marks at the start of a line, each with the rank in it. */
 const MARKS = [
@@ -92,9 +92,9 @@ function isAnswer({ document }: Found): boolean {
   return document !== null && typeof Reflect.get(document, 'schema') === 'string';
 }
 
-/** Texts that ran into each other are the usual reason in a pipe. */
+/** Texts that ran into each other are the usual reason in a pipe where none is known. */
 function withAdvice(machine: ClusterMachine): ClusterMachine {
-  if (machine.state !== 'unreadable') return machine;
+  if (machine.state !== 'unreadable' || machine.next !== null) return machine;
   return { ...machine, next: 'have each line marked with its rank: srun --label, mpirun --tag-output' };
 }
 
@@ -115,11 +115,10 @@ function withMissing(machines: readonly ClusterMachine[], expect: number | null)
   const missing = Math.max(0, (expect ?? 1) - machines.length);
   const because =
     machines.length === 0 ? 'no answer came' : `${expect} answers were expected, and ${machines.length} came`;
-  const next = 'let each rank print one: umaprobe snapshot --json';
   return [
     ...machines,
     ...Array.from({ length: missing }, (_, index) =>
-      unusable(`answer ${machines.length + index + 1}`, 'missing', because, next),
+      unusable(`answer ${machines.length + index + 1}`, 'missing', because, PRINT_ONE),
     ),
   ];
 }

@@ -65,12 +65,13 @@ export function onlyDocument({ found, host }: Answer, noun: string): { document:
   return first;
 }
 
+export const PRINT_ONE = 'let each rank print one: umaprobe snapshot --json';
 const SAME_VERSION = 'install the same version there; with --hosts, --copy sends this one';
 
 function judgeDocument(host: string, document: object, cameAt: number): ClusterMachine {
   const { schema, umaprobeVersion: version } = document as Record<string, unknown>;
   if (typeof schema !== 'string' || !/^umaprobe\/snapshot\/\d+$/.test(schema))
-    return unusable(host, 'unreadable', 'what came is JSON, and no snapshot of umaprobe');
+    return unusable(host, 'unreadable', 'what came is JSON, and no snapshot of umaprobe', PRINT_ONE);
   if (version !== packageVersion()) {
     const its = typeof version === 'string' ? `umaprobe ${version.slice(0, 40)}` : 'an older umaprobe';
     return unusable(host, 'other-version', `it has ${its}, and this is ${packageVersion()}`, SAME_VERSION);

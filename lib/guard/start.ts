@@ -9,6 +9,7 @@ import { isatty } from 'node:tty';
 import { outOfRange } from '../base/arguments.ts';
 import { toUmaError, UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
+import { formatBoth } from '../base/format.ts';
 import { inherited } from '../base/inherited.ts';
 import { checkNamedFolder } from '../base/named-path.ts';
 import { startProcess } from '../base/start-process.ts';
@@ -43,14 +44,14 @@ export async function runGuard(options: GuardOptions): Promise<GuardReport> {
   if (isFailure(machine)) throw toUmaError(machine);
   const { available, total } = await readHostMemory();
   assertWatchable(available);
-  checkBelowTotal('floorBytes', settings.floorBytes, total);
-  checkBelowTotal('killBelowBytes', settings.killBelowBytes, total);
+  checkBelowTotal('floorBytes (--floor)', settings.floorBytes, total);
+  checkBelowTotal('killBelowBytes (--kill-below)', settings.killBelowBytes, total);
   const thresholds = guardThresholds(total, settings);
   const isReady = settings.ready === null ? null : linePattern('ready', settings.ready);
   const tty = settings.command !== null && settings.stdio !== 'pipe' && isatty(0);
   const readings = native().recorderReadings(Math.round(settings.intervalMs * 1000));
   if (settings.keepFreeBytes !== undefined) {
-    checkBelowTotal('keepFreeBytes', settings.keepFreeBytes, total);
+    checkBelowTotal('keepFreeBytes (--keep-free)', settings.keepFreeBytes, total);
     if (machine !== null) throw noFiles(machine);
   }
   const run = new GuardRun(settings, thresholds, machine);
@@ -190,7 +191,7 @@ async function exitOf(child: ChildProcess, failed: AbortSignal): Promise<Exit> {
 }
 
 function checkBelowTotal(name: string, bytes: number | undefined, total: number): void {
-  if (bytes !== undefined && bytes >= total) throw outOfRange(name, `less than MemTotal, ${total} bytes`, bytes);
+  if (bytes !== undefined && bytes >= total) throw outOfRange(name, `less than MemTotal, ${formatBoth(total)}`, bytes);
 }
 
 function guardCommandLine(

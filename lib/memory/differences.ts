@@ -60,7 +60,7 @@ function sentence(name: string, values: HostDifference['values']): string {
   const hosts = new Map<string, string[]>();
   for (const { host, value } of values)
     if (value !== null) hosts.set(value, [...(hosts.get(value) ?? []), clean(host)]);
-  const parts = [...hosts].map(([value, names]) => `${value} on ${names.join(' and ')}`);
+  const parts = [...hosts].map(([value, names]) => `${value} on ${names.join(', ').replace(/, ([^,]*)$/, ' and $1')}`);
   return `The hosts differ: ${name} ${parts.join(', ')}.`;
 }
 

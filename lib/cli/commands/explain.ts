@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { asPathError, openNamedFile } from '../../base/named-path.ts';
 import { explain, explainError } from '../../explain/index.ts';
 import { processes } from '../../processes/index.ts';
@@ -39,7 +39,7 @@ export const explainCommand: Command = {
     { command: 'docker logs vllm 2>&1 | umaprobe explain --error - --json', means: 'for scripts' },
   ],
   readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: false },
+  arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'error', pattern: /^\S+$/ } },
   async run(context) {
     const path = text(context.values, 'error');
     if (path === undefined) {
@@ -85,6 +85,11 @@ async function* checkedStream(stream: AsyncIterable<Uint8Array>): AsyncGenerator
 
 /** What a shell has opened, as for <(command), ends with its command; a named pipe or a device may never end. */
 function fileText(path: string): Iterable<Uint8Array> {
+  if (/\s/.test(path) && !existsSync(path))
+    throw new UsageError(
+      `--error "${path}": there is no file of this name. To paste a message: umaprobe explain --error -.`,
+      'explain',
+    );
   if (!/^\/dev\/(stdin|fd\/\d+)$/.test(path)) return pieces(openNamedFile('--error', path), path);
   try {
     return pieces(openSync(path, 'r'), path);

@@ -43,7 +43,7 @@ export const metricsCommand: Command = {
     },
   ],
   readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: false },
+  arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'textfile', pattern: /\// } },
   async run({ json, stderr, values }) {
     if (json) throw new UsageError('metrics prints text; umaprobe snapshot --json has the same numbers.', NAME);
     const folder = text(values, 'textfile');

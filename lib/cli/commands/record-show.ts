@@ -18,7 +18,7 @@ export const recordShowCommand: Command = {
   description:
     'Reads the files of umaprobe record, also while they are written, after a reboot, or copied from another machine. ' +
     'Says of each session how it ended: stopped by you, killed, shut down, or stopped with the machine (a freeze, the power button).\n' +
-    'Changes nothing.',
+    'Changes nothing. Exit code: 0, 1 if there is no recording.',
   options: {
     folder: FOLDER,
     last: {
@@ -55,7 +55,7 @@ export const recordShowCommand: Command = {
     { command: 'umaprobe record show --points 5000 --csv memory.csv', means: 'for a spreadsheet' },
   ],
   readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: false },
+  arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'folder', pattern: /\// } },
   async run(context) {
     const { json, values } = context;
     const folder = text(values, 'folder');
@@ -77,6 +77,12 @@ export const recordShowCommand: Command = {
       jsonl: async () => (await import('../../render/record-lines.ts')).recordJsonLines(document),
       html: () => toHtml(document),
     };
-    return writeReports(reports, forms, document, EXIT.success, context);
+    return writeReports(
+      reports,
+      forms,
+      document,
+      document.sessions.length === 0 ? EXIT.negative : EXIT.success,
+      context,
+    );
   },
 };

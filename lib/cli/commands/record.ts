@@ -64,7 +64,7 @@ export const recordCommand: Command = {
     { command: 'umaprobe mark epoch-3', means: 'in another terminal, or from a script' },
   ],
   readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: false },
+  arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'folder', pattern: /\// } },
   async run(context) {
     const { values } = context;
     const folder = text(values, 'folder');

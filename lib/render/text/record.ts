@@ -16,7 +16,13 @@ export function recordPage(report: RecordReport, options: RenderOptions): string
   const { folder, problems, sessions } = report;
   return sections(
     ...sessions.map((session) => sessionLines(session, options)),
-    sessions.length === 0 ? hanging('', `The recording in ${clean(folder)} is empty.`, options.width) : [],
+    sessions.length === 0
+      ? hanging(
+          '',
+          `${clean(folder)} has no recording; umaprobe record makes one, and --folder names another place.`,
+          options.width,
+        )
+      : [],
     problems.flatMap(({ bytes, message, offset, segment }) =>
       hanging(
         'note  ',

@@ -66,6 +66,13 @@ describe('mistakes', () => {
     [['watch', '--interval', '1ms'], 2, /outside 100ms to 1h/],
     [['doctor', '--only', 'swapfull'], 2, /--only "swapfull" matches no check\. Did you mean swap\.full\? See/],
     [['doctor', '--only', 'xyz'], 2, /--only "xyz" matches no check\. umaprobe doctor --list shows the checks\./],
+    [['explain', 'vllm.log'], 2, /is given "vllm\.log"\. Did you mean --error vllm\.log\? See/],
+    [
+      ['explain', '--error', 'CUDA out of memory'],
+      2,
+      /no file of this name\. To paste a message: umaprobe explain --error -\. See/,
+    ],
+    [['record', 'show', '/tmp/rec'], 2, /is given "\/tmp\/rec"\. Did you mean --folder \/tmp\/rec\? See/],
     [['--sim', 'gb11'], 2, /There is no simulated machine "gb11"\. Did you mean gb10\?/],
     [['--sim', './none.json'], 2, /machine ".*none\.json": there is no such file or folder/],
     [['sim', 'list', '--sim', 'gb10'], 2, /sim list reads no machine, so --sim does not apply/],

@@ -15,9 +15,10 @@ describe('umaprobe estimate', () => {
   it('prints terms, total and range of a folder', () => {
     const { code, stderr, stdout } = runUmaprobe(['estimate', MODEL, '--context', '256', '--sequences', '2']);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^sharded\nllama · 2 layers · 24,672 parameters · 2 files, 50\.3 KiB\n/);
+    expect(stdout).toMatch(
+      /^ESTIMATE {2}1\.50 GiB .*\n\nsharded\nllama · 2 layers · 24,672 parameters · 2 files, 50\.3 KiB\n/,
+    );
     expect(stdout).toMatch(/\nweights .*\nKV cache .*\nactivations .*\nthe process itself .*\ntotal .*\n/);
-    expect(stdout).toMatch(/ESTIMATE {2}/);
   });
 
   it('passes its options on, and prints a document', () => {

@@ -58,6 +58,13 @@ describe.each(Object.entries(COMMANDS))('%s (simulated)', (name, [exitCode, code
   );
 });
 
+it('record show of a folder without a recording says so, and what to do', () => {
+  expect(runUmaprobe(['record', 'show', '--folder', temporaryFolder('no-record')])).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/has\s+no\s+recording;\s+umaprobe\s+record\s+makes\s+one/),
+  });
+});
+
 describe('a file that this user may not open (simulated)', () => {
   // Root may open all: another user is asked then.
   const user = process.geteuid?.() === 0 ? { uid: 65534, gid: 65534, env: { HOME: '/nonexistent' } } : {};

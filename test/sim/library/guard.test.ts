@@ -179,7 +179,9 @@ describe('guard()', () => {
       [
         'ERR_OUT_OF_RANGE',
         null,
-        expect.stringMatching(/^floorBytes is 4503599627370496; expected less than MemTotal, /),
+        expect.stringMatching(
+          /^floorBytes \(--floor\) is 4503599627370496; expected less than MemTotal, [\d.]+ GiB \([\d.]+ GB\)$/,
+        ),
       ],
       ['ERR_UMA_NOT_FOUND', 'ENOENT', 'process 4194304: there is no such process (ENOENT)'],
       ['ERR_UMA_NOT_FOUND', 'ENOENT', expect.stringContaining('cgroup /nonexistent: there is no ')],

@@ -104,7 +104,7 @@ describe('a machine without a usable answer', () => {
       printing({ schema: 'umaprobe/doctor/1' }),
       'unreadable',
       /no snapshot of umaprobe/,
-      null,
+      'let each rank print one: umaprobe snapshot --json',
     ],
     [
       'that prints without end',

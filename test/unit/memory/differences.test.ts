@@ -30,15 +30,17 @@ describe('differences of hosts', () => {
       }),
       newer,
       newer,
+      newer,
     );
     expect(others).toEqual([]);
     expect(kernel).toEqual({
       id: 'kernel',
-      summary: 'The hosts differ: kernel 6.17.0 on spark-1, 7.0.0-1019-nvidia on spark-2 and spark-3.',
+      summary: 'The hosts differ: kernel 6.17.0 on spark-1, 7.0.0-1019-nvidia on spark-2, spark-3 and spark-4.',
       values: [
         { host: 'spark-1', value: '6.17.0' },
         { host: 'spark-2', value: '7.0.0-1019-nvidia' },
         { host: 'spark-3', value: '7.0.0-1019-nvidia' },
+        { host: 'spark-4', value: '7.0.0-1019-nvidia' },
       ],
     });
   });
