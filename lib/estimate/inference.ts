@@ -91,6 +91,7 @@ export function estimatedModel(model: ModelFacts): EstimatedModel {
     path: model.path,
     architecture: architecture?.name ?? null,
     layers: architecture?.layers ?? null,
+    mtpLayers: mtpLayersOf(model),
     heads: architecture?.heads ?? null,
     kvHeads: kvHeadsOf(architecture?.cache ?? []),
     parameters: model.parameters ?? (counts === null ? null : totalParameters(counts)),
@@ -100,6 +101,12 @@ export function estimatedModel(model: ModelFacts): EstimatedModel {
     quantization: model.quantization?.method ?? null,
     dtypes: dtypesOf(model),
   };
+}
+
+/** Tensors without a field that counts their layers: how many there are is not known. */
+function mtpLayersOf({ architecture, weights }: ModelFacts): number | null {
+  const layers = architecture?.mtpLayers ?? null;
+  return layers === 0 && weights.some(({ part }) => part === 'mtp') ? null : layers;
 }
 
 function kvHeadsOf(cache: readonly CacheLayers[]): number | null {
@@ -130,7 +137,7 @@ function notesOf(model: ModelFacts, use: Use & { context: number }, weights: rea
     );
   if (loadsInHalf(model, use))
     notes.push('Its weights of FP32 are loaded in 16 bits: --dtype float32 would take twice as much.');
-  if (architecture !== null && architecture.mtpLayers === 0 && mtp)
+  if (mtpLayersOf(model) === 0 && mtp)
     notes.push('It has no layers that predict further tokens: speculative decoding with them does not start.');
   if (architecture !== null && architecture.mtpLayers > 0 && !mtp)
     notes.push('Layers that predict further tokens are not counted; speculative decoding with them needs --mtp.');

@@ -187,6 +187,8 @@ export interface CheckedNeed {
   layers: number | null;
   /** Tokens that the model was made for; null: unknown. */
   maxContext: number | null;
+  /** Layers that predict later tokens; null: unknown. */
+  mtpLayers: number | null;
   /** Attention heads, and those of keys and values; null: unknown. */
   heads: { all: number; keyValue: number | null } | null;
   /** Why the total says little, and the least that it takes; null: every part of it is counted. */
@@ -210,6 +212,7 @@ export function checkNeed(need: unknown): CheckedNeed {
       use: null,
       layers: null,
       maxContext: null,
+      mtpLayers: null,
       heads: null,
       unknown: null,
     };
@@ -238,6 +241,7 @@ export function checkNeed(need: unknown): CheckedNeed {
           },
     layers: model?.layers ?? null,
     maxContext: model?.maxContext ?? null,
+    mtpLayers: model?.mtpLayers ?? null,
     heads: model?.heads == null ? null : { all: model.heads, keyValue: model.kvHeads ?? null },
     unknown: unreadFields(unread ?? [], terms, model) ?? leastBecause(total.bytes, terms, method, use?.use),
   };
@@ -276,7 +280,7 @@ function leastBecause(
     return because('the weights are not known');
   // The most of a training that was replayed may be in the optimizer's step, where no activations are left.
   if (use !== undefined && use !== 'inference' && !has('activations', 'allocator-slack'))
-    return because('without the architecture the activations and the logits of training are not known');
+    return because('the activations and the logits of training are not known');
   return null;
 }
 

@@ -26,6 +26,7 @@ import { needOn } from './need.ts';
 import type { CheckedNeed } from './options.ts';
 import { isWeightsAlone, type ProgramInput, type Rule, rangeText, type Together } from './program.ts';
 import { sglang } from './sglang.ts';
+import { refusalBySpeculation } from './speculation.ts';
 import { accelerate, torch } from './torch.ts';
 import { trtllm } from './trtllm.ts';
 import { vllm } from './vllm.ts';
@@ -133,6 +134,7 @@ function programReports(
       (name) =>
         refusalByHeads(name, input) ??
         refusalByContext(name, input) ??
+        refusalBySpeculation(name, input) ??
         ifCertain(afterSteps(RULES[name], input, steps), RULES[name], input, uncertain),
     )
     .map((report) => ({

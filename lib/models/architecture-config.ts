@@ -132,6 +132,7 @@ function mtpLayersOf(config: ModelConfig): number {
       [...blocks].filter((kind) => kind === '*' || kind === 'attention' || kind === 'full_attention').length
     );
   const modules = config.flag('use_mtp') === false ? 0 : (config.count(['num_mtp_modules'], 0) ?? 0); // MiniMax
+  if (layers === null && modules === 0 && config.text('model_type') === 'qwen3_next') return 1; // its config has no field for it
   return layers ?? modules * (config.count(['mtp_transformer_layers'], 0) ?? 1);
 }
 

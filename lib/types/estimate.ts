@@ -68,6 +68,8 @@ export interface EstimatedModel {
   architecture: string | null;
   /** Layers of the main model. */
   layers: number | null;
+  /** Further layers that predict later tokens; null: unknown. */
+  mtpLayers: number | null;
   /** Attention heads, and the fewest heads of keys and values of a layer; null: unknown, or it has none. */
   heads: number | null;
   kvHeads: number | null;

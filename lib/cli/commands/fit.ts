@@ -195,7 +195,8 @@ function flagsTogether(
   const why = isYes(report, acceptTight) ? ([...about][0] ?? report.summary) : report.summary;
   for (const sentence of isAnswered ? about : [`No flags. ${why}`]) stderr.write(`umaprobe: ${clean(sentence)}\n`);
   if (!isAnswered) return { exitCode: negativeOf(report), document: report, text: () => '' };
-  return { exitCode: EXIT.success, document: report, text: () => [...new Set(lines)].map((line) => line ?? '') };
+  const starts = report.program === 'ollama' ? [...new Set(lines)] : lines;
+  return { exitCode: EXIT.success, document: report, text: () => starts.map((line) => line ?? '') };
 }
 
 /** A path as one word of a shell. */

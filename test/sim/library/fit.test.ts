@@ -118,6 +118,13 @@ describe('fit', () => {
     expect(ask('gb10', '--params', '0.6e9', '--use', 'lora').report.summary).toContain(
       'the activations and the logits',
     );
+    const hybrid = ask(
+      'gb10',
+      configFile({ model_type: 'mamba2', num_hidden_layers: 4, hidden_size: 64, vocab_size: 100 }),
+      '--use',
+      'lora',
+    );
+    expect(hybrid.report.summary).toMatch(/is the least: the activations and the logits of training are not known\.$/);
     // What is too large by its least part is.
     expect(ask('gb10', '--params', '70e9', '--use', 'sft').report.verdict).toBe('no');
     expect(ask('gb10', '--params', '70e9', '--hidden', '8192', ...rough.slice(4)).report.verdict).toBe('no');
@@ -158,6 +165,10 @@ describe('fit', () => {
       ...document.models.map(({ fit, given }) => `${[large, small][given]} ${fit.programs[0]?.flags}`),
       '',
     ]);
+    const twice = runUmaprobe(['fit', small, small, '--sim', 'gb10', '--for', 'llama.cpp', '--flags']).stdout.split(
+      '\n',
+    );
+    expect([twice.length, twice[0]]).toEqual([3, twice[1]]);
     expect(run('--for', 'ollama', '--flags').stdout).toMatch(/^OLLAMA_MAX_LOADED_MODELS=2 .*\n$/);
     const tooLong = run('--for', 'vllm', '--sequences', '64', '--flags');
     expect([tooLong.code, tooLong.stdout]).toEqual([1, '']);
