@@ -49,8 +49,8 @@ export function specsOf(session: Course, points: readonly SeriesPoint[], zoom: Z
     { name: 'floor', colour: 'warn', dash: [], values: each(() => floor / GiB), bare: true },
   ];
   const pressure: Line[] = [
-    { name: 'some', ...stroke('kind-2'), values: each(({ somePercent }) => somePercent) },
-    { name: 'full', colour: 'warn', dash: [], values: each(({ fullPercent }) => fullPercent) },
+    { name: 'some tasks', ...stroke('kind-2'), values: each(({ somePercent }) => somePercent) },
+    { name: 'all tasks', colour: 'warn', dash: [], values: each(({ fullPercent }) => fullPercent) },
   ];
   const swap: Line[] = [{ name: 'swap', ...stroke('kind-4'), values: each(({ swapUsed }) => inGiB(swapUsed)) }];
   const specs: (ChartSpec | null)[] = [
@@ -64,7 +64,7 @@ export function specsOf(session: Course, points: readonly SeriesPoint[], zoom: Z
     },
     {
       ...x,
-      title: 'Time spent waiting for memory (PSI)',
+      title: 'Time in which tasks waited for memory',
       unit: '%',
       lines: pressure,
       events: { moments, stretches: [] },

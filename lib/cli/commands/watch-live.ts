@@ -60,6 +60,7 @@ const FIRST_PROCESSES_MS = 500;
 const MARKS = 50;
 /** Keys of the list that go further. */
 const PAGE = 10;
+const NONE_SELECTED = 'No process is selected: the arrows select one.';
 
 /** What the picture shows: the latest, or what was shown when it was paused. */
 interface Shown {
@@ -297,6 +298,7 @@ class Picture {
   }
 
   #select(distance: number): void {
+    if (this.#alert === NONE_SELECTED) this.#alert = '';
     const entries = this.#entries();
     const at = entries.findIndex(({ key }) => key === this.#list.selected);
     const to = at === -1 ? 0 : Math.min(entries.length - 1, Math.max(0, at + distance));
@@ -317,7 +319,7 @@ class Picture {
     const entry = this.#selected();
     const report = this.#shown()?.processes ?? null;
     if (entry === undefined || report === null || typeof report === 'string') {
-      this.#alert = 'No process is selected: the arrows select one.';
+      this.#alert = NONE_SELECTED;
       return;
     }
     const name = report.processes.find(({ pid }) => pid === entry.pid)?.name ?? null;

@@ -22,6 +22,7 @@ export interface Terminal {
   /** Columns of the window, whatever can be read in them. */
   readonly windowColumns: number;
   readonly rows: number;
+  /** A terminal that can redraw a line. A dumb one cannot (the shell of Emacs): each line is printed once, as in a pipe. */
   readonly isTty: boolean;
   readonly paint: Paint;
   /** Whether characters beyond ASCII can be shown. */
@@ -35,16 +36,17 @@ const MIN_COLUMNS = 40;
 const MAX_COLUMNS = 160;
 
 export function createTerminal(output: Output, env: NodeJS.ProcessEnv, noColor: boolean): Terminal {
-  const isTty = output.isTTY === true;
+  const isTerminal = output.isTTY === true;
+  const isTty = isTerminal && env.TERM !== 'dumb';
   const paint = createPaint(noColor ? 0 : colourDepth(env, isTty));
   const unicode = hasUnicode(env);
   const safe = (text: string): string => {
     const shown = safeText(text, paint.depth > 0);
     // In a pipe or a file the text is data, which is UTF-8.
-    return unicode || !isTty ? shown : inAscii(shown);
+    return unicode || !isTerminal ? shown : inAscii(shown);
   };
   const windowColumns = (): number => {
-    const columns = isTty ? output.columns : Number.parseInt(env.COLUMNS ?? '', 10);
+    const columns = isTerminal ? output.columns : Number.parseInt(env.COLUMNS ?? '', 10);
     return columns !== undefined && columns > 0 ? columns : 80;
   };
   return {

@@ -63,7 +63,7 @@ export const available: Row = {
       effect,
       evidence,
       remedy: advice(
-        `stop a program before you load a model; it should leave at least ${formatBytes(unified ? reserve.floor.bytes : low)}`,
+        `stop a program before you load a model, and leave at least ${formatBytes(unified ? reserve.floor.bytes : low)} available`,
       ),
     });
   },

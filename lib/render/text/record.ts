@@ -123,7 +123,7 @@ function lastSeconds({ end, lastSeconds: points }: RecordedSession, { paint, wid
   const [heading = '', ...lines] = table(
     [{ align: 'left' }, right, right, right, right, right],
     [
-      ['the last seconds', 'free GiB', 'available', 'some', 'full', 'swap'],
+      ['the last seconds', 'free GiB', 'available', 'some wait', 'all wait', 'swap'],
       ...rows.map(({ at, available, fullPercent, lowestFree, somePercent, swapUsed }) => [
         timeOfDay(at),
         inGiB(lowestFree),

@@ -55,8 +55,11 @@ describe.skipIf(missingTerminal !== null)('watch on a terminal (simulated)', () 
     });
     try {
       await screen.until(/VLLM::EngineCor\n/);
+      await screen.type('k');
+      await screen.until(/^No process is selected: the arrows select one\.$/m);
       await screen.type('Down', 'Down');
       await screen.until(/^> 408\.0 MiB .* gnome-shell$/m);
+      expect(await screen.lines()).not.toContain('No process is selected: the arrows select one.');
       // What has this pid on the real machine is left alone: the process is one of the simulated machine.
       await screen.type('k');
       await screen.until(/^Process 4195202 is simulated: no signal reaches it\.$/m);

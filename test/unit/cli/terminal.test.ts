@@ -34,6 +34,13 @@ describe('text for a terminal', () => {
     expect(createTerminal(output(false), { LANG: 'C' }, true).safe(text)).toBe(text);
   });
 
+  it('is printed line by line on a dumb terminal, which cannot redraw one', () => {
+    const output = Object.assign(new PassThrough(), { isTTY: true, columns: 60 });
+    const dumb = createTerminal(output, { TERM: 'dumb', LANG: 'C' }, false);
+    expect([dumb.isTty, dumb.columns, dumb.safe('8 × 2')]).toEqual([false, 60, '8 x 2']);
+    expect(createTerminal(output, { TERM: 'xterm', LANG: 'C' }, false).isTty).toBe(true);
+  });
+
   it('keeps the colours of paint, and no other sequence', () => {
     const text = coloured.paint('danger', 'bad') + coloured.paint.fill('gpu', ' ');
     expect(coloured.safe(text)).toBe(text);

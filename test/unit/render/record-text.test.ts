@@ -25,6 +25,10 @@ const GROWTH: RecordedGrowth = {
   usedUpInMs: 9.4 * 3_600_000,
 };
 
+it('the last seconds name the share of some and of all tasks in words', () => {
+  expect(text({ end: 'stopped' })).toMatch(/the last seconds +free GiB +available +some wait +all wait +swap\n/);
+});
+
 describe('who held memory at the lowest point', () => {
   it('is a list of its own, with its age', () => {
     const { lowestAvailable } = sessionOf();

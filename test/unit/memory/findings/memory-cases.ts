@@ -150,7 +150,7 @@ const AVAILABLE: FindingCase[] = [
     on({ host: { available: 4.9 * GiB } }),
     'note',
     /^Only 4\.9 GiB of the unified memory can still be allocated: the host needs them\. No task waits for it\.$/,
-    { effect: 'refuses', remedy: /^stop a program before you load a model; it should leave at least 8\.4 GiB$/ },
+    { effect: 'refuses', remedy: /^stop a program before you load a model, and leave at least 8\.4 GiB available$/ },
   ],
   [
     'memory.available',
