@@ -91,10 +91,10 @@ export function answerAtEnd<Usable extends object = never>(
   if (end.how === 'late')
     return unusable(host, 'late', `no whole answer came within ${formatDuration(deadlineMs)}`, 'try it by hand: ssh');
   if (end.how === 'flooded') return unusable(host, 'unreadable', 'it printed more than an answer can have');
-  // A document that says why goes before an exit code.
+  // A document that says why goes before an exit code, and so does an empty recording.
   const said = found.length === 0 ? null : judge({ host, found, cameAt: Date.now() });
-  const isReason = said !== null && 'state' in said && (said.state === 'failed' || said.state === 'other-version');
-  return isReason ? said : failed(host, line, end);
+  const isWhole = said !== null && !('state' in said && said.state !== 'failed' && said.state !== 'other-version');
+  return isWhole ? said : failed(host, line, end);
 }
 
 /** Exit code of ssh itself, by its manual. */

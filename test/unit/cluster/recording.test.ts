@@ -51,7 +51,7 @@ describe('a machine that answers', () => {
   });
 
   it('may have no session', async () => {
-    expect(await answerOf(sent({ sessions: [] }))).toMatchObject({ sessions: [] });
+    expect(await answerOf(`${sent({ sessions: [] })}\nexit 1`)).toMatchObject({ sessions: [] });
   });
 });
 
