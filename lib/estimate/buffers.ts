@@ -76,7 +76,7 @@ function hostBuffer(architecture: Architecture, use: Inference): EstimateTerm {
 
 /** Default of --max-num-batched-tokens in vLLM's server, and of SGLang's --chunked-prefill-size on a GPU of this size. */
 const STEP_TOKENS = 8192;
-/** Sequences whose logits are kept at once (vLLM --max-num-seqs), in FP32 with copies for sampling. */
+/** Sequences whose logits are kept at once, in FP32 with copies for sampling: vLLM tries --max-num-seqs of them at its start. */
 const SAMPLED = 256;
 const SAMPLING_COPIES = 4;
 
@@ -85,13 +85,14 @@ function stepTerm(architecture: Architecture, use: Inference): EstimateTerm {
   const tokens = use.batchTokens ?? STEP_TOKENS;
   const width = activeWidth(architecture);
   const vocab = architecture.vocab ?? 0;
-  const bytes = tokens * 2 * width + SAMPLED * vocab * F32 * SAMPLING_COPIES;
+  const sampled = Math.max(SAMPLED, use.sequences);
+  const bytes = tokens * 2 * width + sampled * vocab * F32 * SAMPLING_COPIES;
   return {
     name: 'activations',
     // Measured from a half (dense models) to four times this (DeepSeek V4 Flash).
     ...range(bytes, bytes / 3, bytes * 4),
-    formula: 'tokens × 2 × width + 256 × vocab × 4 × 4',
-    inputs: { tokens, width, vocab },
+    formula: 'tokens × 2 × width + max(256, sequences) × vocab × 4 × 4',
+    inputs: { tokens, width, vocab, sequences: use.sequences },
   };
 }
 

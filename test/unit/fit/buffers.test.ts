@@ -60,3 +60,18 @@ describe('llama.cpp’s buffers', () => {
     if (compute !== null) expect(Math.abs(buffer / MiB / compute - 1)).toBeLessThan(0.02);
   });
 });
+
+describe('the step of a server', () => {
+  const stepOf = async (program: 'vllm' | 'sglang', sequences: number): Promise<number> => {
+    const { terms } = await estimate({ config: QWEN3_32B }, { program, sequences });
+    return terms.find(({ name }) => name === 'activations')?.bytes ?? 0;
+  };
+
+  it('has the logits of as many sequences as it may serve, and of 256 at least', async () => {
+    for (const program of ['vllm', 'sglang'] as const) {
+      expect(await stepOf(program, 1)).toBe(await stepOf(program, 256));
+      const more = (await stepOf(program, 1024)) - (await stepOf(program, 256));
+      expect(more).toBe((1024 - 256) * QWEN3_32B.vocab_size * 4 * 4);
+    }
+  });
+});
