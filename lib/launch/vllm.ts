@@ -34,6 +34,7 @@ const OPTIONS = optionTable(
     '--max-lora-rank': 'one',
     '--config': ['one', 'either', 'reads further options from a file'],
     '--hf-overrides': ['one', 'either', 'changes the model'],
+    '--rope-scaling': ['one', 'either', 'changes the longest context'],
     '--additional-config': ['one', 'either', 'changes what is not known here'],
     '--num-gpu-blocks-override': ['one', 'either', 'sets the size of the cache'],
     '--cpu-offload-gb': ['one', 'more', 'keeps a part of the weights twice while they are loaded'],

@@ -49,6 +49,18 @@ describe('a context that is longer than the model was made for', () => {
       expect((await ask('vllm', 40_961, { rope_scaling: { rope_type: kind, factor: 8 } })).verdict).toBe('no');
   });
 
+  it('launch does not know what another scaling on the command line allows', () => {
+    for (const option of ['--rope-scaling', '--hf-overrides']) {
+      const { command } = recognise(
+        ['vllm', 'serve', 'm', '--max-model-len', '65536', option, JSON.stringify(YARN)],
+        {},
+      );
+      expect(command.unread).toEqual([
+        expect.objectContaining({ effect: 'either', text: expect.stringContaining(option) }),
+      ]);
+    }
+  });
+
   it('launch knows the variable that allows it, and the length that vLLM takes by itself', async () => {
     writeFileSync(join(folder, 'config.json'), JSON.stringify({ ...QWEN3_8B, rope_scaling: YARN }));
     const load = { kind: 'model', model: folder } as const;
