@@ -60,6 +60,13 @@ async function solved(question: Question, setting: FitSetting): Promise<{ answer
     throw invalidArgument(
       `Solving for ${setting} needs the model or its config.json: of a number of parameters only the weights are known, and they do not change with it.`,
     );
+  const isTraining = (use.use ?? 'inference') !== 'inference';
+  if (setting === (isTraining ? 'slots' : 'batch'))
+    throw invalidArgument(
+      isTraining
+        ? 'Solving for slots is a question about inference: of a training solve for batch.'
+        : 'Solving for batch is a question about training: name a use that trains, such as lora, or solve for slots.',
+    );
   const own = setting === 'context' ? (await estimate(question.model, use)).model.maxContext : null;
   const most = own ?? (setting === 'context' ? MOST_CONTEXT : MOST_COUNT);
   const withValue = (value: number): Question => ({ ...question, use: { ...use, [OPTION[setting]]: value } });

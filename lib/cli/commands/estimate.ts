@@ -284,8 +284,23 @@ function parallel(values: Values, command: string): Partial<EstimateOptions> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
+const OF_TRAINING =
+  `batch no-checkpointing optimizer mixed-precision lora-rank lora-targets lora-dropout fused-loss offload workers
+  rollout-utilization`.split(/\s+/);
+
+/** An option of another use changes nothing there: it would look as if it were counted. */
+function checkPurpose(values: Values, command: string): void {
+  const isTraining = choice(values, 'use', ESTIMATE_USES, 'inference', command) !== 'inference';
+  const other = OF_TRAINING.find((name) => isGiven(values, name));
+  if (!isTraining && other !== undefined)
+    throw new UsageError(`--${other} is an option of training: name a --use that trains, such as lora.`, command);
+  if (isTraining && isGiven(values, 'sequences'))
+    throw new UsageError('--sequences is an option of inference: a training has --batch.', command);
+}
+
 /** Options of the estimate; an option that was not given is left out. */
 export function estimateOptions(values: Values, command: string): EstimateOptions {
+  checkPurpose(values, command);
   const kvDtype = cacheType(values, command);
   const given = {
     context: count(values, 'context', LIMITS.tokens, command),
