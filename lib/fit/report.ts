@@ -27,6 +27,7 @@ import type { CheckedNeed } from './options.ts';
 import { isWeightsAlone, type ProgramInput, type Rule, rangeText, type Together } from './program.ts';
 import { sglang } from './sglang.ts';
 import { refusalBySpeculation } from './speculation.ts';
+import { refusalByStep } from './step.ts';
 import { accelerate, torch } from './torch.ts';
 import { trtllm } from './trtllm.ts';
 import { vllm } from './vllm.ts';
@@ -135,6 +136,7 @@ function programReports(
         refusalByHeads(name, input) ??
         refusalByContext(name, input) ??
         refusalBySpeculation(name, input) ??
+        refusalByStep(name, input) ??
         ifCertain(afterSteps(RULES[name], input, steps), RULES[name], input, uncertain),
     )
     .map((report) => ({

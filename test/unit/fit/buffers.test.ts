@@ -74,4 +74,13 @@ describe('the step of a server', () => {
       expect(more).toBe((1024 - 256) * QWEN3_32B.vocab_size * 4 * 4);
     }
   });
+
+  it('is refused by vLLM where it has fewer tokens than sequences', async () => {
+    const ask = (batchTokens: number) =>
+      fitInto({ model: { config: QWEN3_32B }, use: { batchTokens, sequences: 16 } }, snapshotOf(), { program: 'vllm' });
+    expect((await ask(16)).programs[0]?.flags).toContain('--max-num-batched-tokens 16');
+    const { programs, summary, verdict } = await ask(15);
+    expect([verdict, programs[0]?.flags]).toEqual(['no', null]);
+    expect(summary).toContain('refuses to start: a step of 15 tokens is too short for 16 sequences');
+  });
 });
