@@ -12,7 +12,7 @@ import { snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 
 /** Windows, latent attention, and layers for further tokens: each option changes what one of these takes. */
-const PLAIN = { ...QWEN3_8B };
+const PLAIN = { ...QWEN3_8B, num_nextn_predict_layers: 1 };
 const WINDOWS = {
   model_type: 'gemma3_text',
   num_hidden_layers: 34,
