@@ -1,6 +1,6 @@
 /** The report of fit(): the machine's limit, each program's decision, and the verdict over both. */
 
-import { clean, formatBytes, inGiB } from '../base/format.ts';
+import { capitalized, clean, formatBytes, inGiB } from '../base/format.ts';
 import { exactly } from '../memory/range.ts';
 import { isUntried, UNTRIED } from '../memory/untried-context.ts';
 import type {
@@ -89,7 +89,7 @@ export function fitReport(whole: CheckedNeed, snapshot: Snapshot, options: Check
     pool: machine.pool,
     limit: { bytes: limit, after: own.after, from: machine.from },
     remedies,
-    notes: device === null ? [] : notesOf(device),
+    notes: device === null ? [] : notesOf(device, snapshot, verdict),
     nearest: null,
     solved: null,
     programs,
@@ -120,8 +120,15 @@ function notNow(report: FitReport, { remedy, summary }: Finding): FitReport {
   };
 }
 
-function notesOf(device: DeviceSnapshot): string[] {
-  return isUntried(device) ? [UNTRIED] : [];
+/** Why so little can be loaded although nearly everything is free, and what helps. */
+function piecesOf({ judgement }: Snapshot): string[] {
+  const pieces = judgement.findings.find(({ id, severity }) => id === 'fragmentation' && severity === 'warning');
+  if (pieces === undefined) return [];
+  return [pieces.summary, ...(pieces.remedy === null ? [] : [`${capitalized(pieces.remedy.text)}.`])];
+}
+
+function notesOf(device: DeviceSnapshot, snapshot: Snapshot, verdict: FitVerdict): string[] {
+  return [...(isUntried(device) ? [UNTRIED] : []), ...(verdict === 'no' ? piecesOf(snapshot) : [])];
 }
 
 function programReports(

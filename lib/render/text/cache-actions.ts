@@ -95,10 +95,14 @@ const VERDICT_STYLES: Readonly<Record<CompactReport['verdict'], Style>> = {
 export function compactPage(report: CompactReport, options: RenderOptions): string[] {
   const { compactMs, reason, simulated, verdict } = report;
   const took = compactMs === null ? 'nothing was done' : `compaction took ${formatDuration(compactMs)}`;
-  return sections(simulated === null ? [] : [simulatedBand(simulated, options)], ordersTable(report, options), [
-    ...labelled(verdict, VERDICT_STYLES[verdict], reason, options),
-    options.paint('dim', report.by === 'sudo' ? `${took}, with sudo` : took),
-  ]);
+  return sections(
+    [
+      ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
+      ...labelled(verdict.toUpperCase().replace('-', ' '), VERDICT_STYLES[verdict], reason, options),
+    ],
+    ordersTable(report, options),
+    [options.paint('dim', report.by === 'sudo' ? `${took}, with sudo` : took)],
+  );
 }
 
 /** Free blocks of each order, before and after. */

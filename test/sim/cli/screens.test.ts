@@ -122,6 +122,11 @@ function shownBy(command: string): { lines: string[]; answer: string } {
   return { lines, answer: lines.find((line) => !line.startsWith(' SIMULATED')) ?? '' };
 }
 
+it('a no of fit says that free memory is in small pieces', () => {
+  const { lines } = shownBy('umaprobe fit --bytes 20GiB --sim gb10-fragmented');
+  expect(lines.join(' ')).toMatch(/NO {2}20\.0 GiB do not fit.*note +Free memory is fragmented.*note +Stop programs/);
+});
+
 describe('the answer is the first line, and the page fits 80 × 23 (simulated)', () => {
   it.each(['gb10-590-pools', 'gb10-busy', 'gb10-resting', 'gb10-no-context', 'h200-lost', 'n1x', 'no-driver'])(
     'fit on %s',
@@ -142,6 +147,7 @@ describe('the answer is the first line, and the page fits 80 × 23 (simulated)',
     ['launch --dry-run --sim gb10 --bytes 42GiB -- true', /^FITS {2}42\.0 GiB fit/],
     ['prepare 60GiB --sim gb10-cached', /^ENOUGH {2}111\.80 GiB/],
     ['prepare 600GiB --sim gb10', /^NOT ENOUGH {2}600\.00 GiB/],
+    ['cache compact --sim gb10-fragmented', /^REBOOT REQUIRED {2}the memory/],
     ['estimate --params 70B', /^ESTIMATE {2}133\.82 GiB/],
     ['launch --dry-run --sim gb10-busy --bytes 42GiB -- true', /^FITS AFTER {2}42\.0 GiB/],
   ])('umaprobe %s', (words, expected) => {

@@ -119,8 +119,8 @@ describe('the page of one machine', () => {
     const slider = page.getByRole('slider', { name: /^Memory of the host/ });
     await expect.poll(() => slider.count(), { timeout: 15_000 }).toBe(1);
     // The words of the table of pressure.
-    expect(await page.locator('body').innerText()).toMatch(
-      /Time in which tasks waited for memory[\s\S]*some tasks\s+all tasks/,
+    expect(await page.locator('body').textContent()).toMatch(
+      /Time in which tasks waited for memory[\s\S]*some tasks\s*all tasks/,
     );
     await slider.focus();
     await page.keyboard.press('Home');
