@@ -5,6 +5,7 @@
  * quotes; fish alone reads a backslash within single quotes, so that one is put between double quotes as well.
  */
 export function remoteWord(word: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  // zsh takes =ls for a path, and fish %self for a number.
+  if (/^[\w@+:,./-][\w@+=:,./-]*$/.test(word)) return word;
   return `'${word.replace(/['\\]/g, (sign) => (sign === "'" ? `'"'"'` : `'"\\\\"'`))}'`;
 }

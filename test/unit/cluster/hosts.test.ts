@@ -66,6 +66,6 @@ it.each(shells)('a word for %s on another machine is one word there', (shell) =>
       const printed = execFileSync(shell, ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' });
       expect(printed).toBe(words.map((text) => `${text}\0`).join(''));
     }),
-    { numRuns: 15 },
+    { numRuns: 15, examples: [[['=a', '%self', 'a=b', '~', '']]] },
   );
 });
