@@ -65,7 +65,7 @@ export function fitReport(whole: CheckedNeed, snapshot: Snapshot, options: Check
           { llama: {}, together: null, ...options, need, snapshot, device, limit, freed },
           machine,
           options.program,
-        ).map((report) => (own.verdict === 'no' ? { ...report, ...NO_FLAGS } : report));
+        ).map((report) => (own.verdict === 'no' ? { ...report, ...NOT_HERE } : report));
   const chosen = programs.find(({ program }) => program === options.program) ?? null;
   const isMissing = options.program !== null && chosen === null;
   const byProgram = chosen !== null && isWorse(chosen, own);
@@ -155,8 +155,9 @@ function programReports(
 }
 
 /** What does not fit is told neither flags nor steps that are not enough. */
-const NO_FLAGS = none('It does not fit.');
-const NO_ADVICE = { ...NO_FLAGS, remedies: [] };
+const NO_ADVICE = { ...none('It does not fit.'), remedies: [] };
+/** Whatever a program decides by its own reading, the machine has not got it. */
+const NOT_HERE = { verdict: 'no', expectedFits: false, ...NO_ADVICE } as const;
 
 const UNJUDGED = { verdict: 'unknown', expectedFits: null, ...none('It is not known whether it fits.') } as const;
 

@@ -159,8 +159,10 @@ describe('the machine’s verdict', () => {
       host: { free: 17 * GiB, available: 36 * GiB },
       processes: [{ pid: 7, name: 'vllm', gpuBytes: 70 * GiB }],
     };
-    const { remedies, summary, verdict } = await ask(110 * GiB, busy);
+    const { programs, remedies, summary, verdict } = await ask(105 * GiB, busy);
     expect([verdict, remedies]).toEqual(['no', []]);
+    // Whatever a program would try by its own reading.
+    expect(programs.map((own) => own.verdict)).toEqual(programs.map(() => 'no'));
     expect(summary).toMatch(/ too little, and at most [\d.]+ GiB whatever is stopped or given back\.$/);
   });
 
