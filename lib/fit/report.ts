@@ -16,18 +16,15 @@ import type {
   Snapshot,
 } from '../types/index.ts';
 import { MODEL_PROGRAMS } from '../types/programs.ts';
-import { refusalByContext } from './context.ts';
 import { none } from './flags.ts';
-import { refusalByHeads } from './heads.ts';
 import { inequalityOf, isWorse, type Judged, judged, type Uncertain } from './judge.ts';
 import { llamaCpp, ollama } from './llama.ts';
 import { type Machine, machineOf, type Step } from './machine.ts';
 import { needOn } from './need.ts';
 import type { CheckedNeed } from './options.ts';
 import { isWeightsAlone, type ProgramInput, type Rule, rangeText, type Together } from './program.ts';
+import { refusalBySettings } from './refusals.ts';
 import { sglang } from './sglang.ts';
-import { refusalBySpeculation } from './speculation.ts';
-import { refusalByStep } from './step.ts';
 import { accelerate, torch } from './torch.ts';
 import { trtllm } from './trtllm.ts';
 import { vllm } from './vllm.ts';
@@ -140,10 +137,7 @@ function programReports(
     .filter((name) => only === null || name === only)
     .map(
       (name) =>
-        refusalByHeads(name, input) ??
-        refusalByContext(name, input) ??
-        refusalBySpeculation(name, input) ??
-        refusalByStep(name, input) ??
+        refusalBySettings(name, input) ??
         ifCertain(afterSteps(RULES[name], input, steps), RULES[name], input, uncertain),
     )
     .map((report) => ({
