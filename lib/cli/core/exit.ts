@@ -114,6 +114,8 @@ export function describe(error: unknown, debug: boolean): Failure {
   const unexpected = known === undefined && !code.startsWith('ERR_UMA_') && !isSystemCode(code);
   const lines = [`umaprobe: ${clean(message)}${error instanceof UsageError ? ` See umaprobe ${helpOf(error)}.` : ''}`];
   if (unexpected && !debug) lines.push('This looks like a bug in umaprobe. UMAPROBE_DEBUG=1 shows where it happened.');
+  if (code === 'ERR_UMA_TIMEOUT' && exitCode === EXIT.noGpu)
+    lines.push('The driver may hang: umaprobe doctor reads everything else, and says what to do.');
   const detail = error instanceof Error && error.cause instanceof Error ? error.cause.message : null;
   if (debug) lines.push(stack, ...(detail === null ? [] : [`Cause: ${detail}`]));
   return {
