@@ -98,6 +98,7 @@ export function estimatedModel(model: ModelFacts): EstimatedModel {
     files: model.files,
     fileBytes: model.fileBytes,
     maxContext: architecture?.maxContext ?? null,
+    maxContextSglang: architecture?.unstretched ?? architecture?.maxContext ?? null,
     quantization: model.quantization?.method ?? null,
     dtypes: dtypesOf(model),
   };

@@ -187,6 +187,8 @@ export interface CheckedNeed {
   layers: number | null;
   /** Tokens that the model was made for; null: unknown. */
   maxContext: number | null;
+  /** The same as SGLang reads it. */
+  maxContextSglang: number | null;
   /** Layers that predict later tokens; null: unknown. */
   mtpLayers: number | null;
   /** Attention heads, and those of keys and values; null: unknown. */
@@ -212,6 +214,7 @@ export function checkNeed(need: unknown): CheckedNeed {
       use: null,
       layers: null,
       maxContext: null,
+      maxContextSglang: null,
       mtpLayers: null,
       heads: null,
       unknown: null,
@@ -241,6 +244,7 @@ export function checkNeed(need: unknown): CheckedNeed {
           },
     layers: model?.layers ?? null,
     maxContext: model?.maxContext ?? null,
+    maxContextSglang: model?.maxContextSglang ?? model?.maxContext ?? null,
     mtpLayers: model?.mtpLayers ?? null,
     heads: model?.heads == null ? null : { all: model.heads, keyValue: model.kvHeads ?? null },
     unknown: unreadFields(unread ?? [], terms, model) ?? leastBecause(total.bytes, terms, method, use?.use),

@@ -48,13 +48,15 @@ function byHeads(program: FitProgram, { need }: ProgramInput): FitProgramReport 
  */
 function byContext(program: FitProgram, { need }: ProgramInput): FitProgramReport | null {
   const variable = LONGER_CONTEXT[program];
-  const { maxContext, use } = need;
-  if (variable === undefined || maxContext === null || use === null || use.purpose !== 'inference') return null;
+  const { use } = need;
+  const longest = program === 'sglang' ? need.maxContextSglang : need.maxContext;
+  if (variable === undefined || longest === null || use === null || use.purpose !== 'inference') return null;
   const { context } = use;
-  if (context <= maxContext) return null;
+  if (context <= longest) return null;
+  const whose = longest === need.maxContext ? 'that the model was made for' : 'that SGLang reads from the config';
   return refused(
     program,
-    `a context of ${formatCount(context)} tokens is longer than the ${formatCount(maxContext)} that the model was made for, and ${variable}=1 is not set`,
+    `a context of ${formatCount(context)} tokens is longer than the ${formatCount(longest)} ${whose}, and ${variable}=1 is not set`,
     `User-specified max_model_len (${context}) is greater than the derived max_model_len`,
   );
 }

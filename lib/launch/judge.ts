@@ -150,7 +150,8 @@ async function estimateOf(
   const { contextIsGiven, contextIsShared, program, sequences } = command;
   const use: EstimateOptions = { ...command.use, ...(program === null ? {} : { program }) };
   const isDescribed = model.path === null;
-  const longest = isDescribed ? null : (await estimate(model, use)).model.maxContext;
+  const known = isDescribed ? null : (await estimate(model, use)).model;
+  const longest = (program === 'sglang' ? known?.maxContextSglang : known?.maxContext) ?? null;
   const wanted = command.context ?? longest;
   const tokens = contextIsGiven ? wanted : atMost(wanted, longest);
   const context = tokens === null || !contextIsShared ? tokens : Math.max(1, Math.floor(tokens / sequences));
@@ -162,7 +163,7 @@ async function estimateOf(
 function withLongerContext(report: EstimateReport, { program, understood }: RecognisedCommand): EstimateReport {
   const variable = program === null ? undefined : LONGER_CONTEXT[program];
   const isAllowed = understood.some(({ option }) => option === variable);
-  return isAllowed ? { ...report, model: { ...report.model, maxContext: null } } : report;
+  return isAllowed ? { ...report, model: { ...report.model, maxContext: null, maxContextSglang: null } } : report;
 }
 
 function atMost(value: number | null, most: number | null): number | null {

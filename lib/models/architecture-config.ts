@@ -81,7 +81,7 @@ export function architectureOf(config: ModelConfig): Architecture {
     expertIntermediate: expertWidthOf(config),
     ...expertHidden(config),
     ...mixtureOf(config),
-    maxContext: maxContextOf(config),
+    ...contextOf(config),
     softcap: (config.number('final_logit_softcapping') ?? 0) > 0,
     tied: tiedOf(config),
     cache: grouped(layers),
@@ -93,8 +93,11 @@ export function architectureOf(config: ModelConfig): Architecture {
 /** Kinds of stretched positions whose factor is in the number of positions already; Gemma 3's is, too. */
 const STRETCHED_ALREADY = /^(?:default|su|longrope|llama3)$/;
 
-/** Positions, stretched as the config says: vLLM's _get_and_verify_max_len (config/model.py). null: the config does not say. */
-function maxContextOf(config: ModelConfig): number | null {
+/**
+ * Positions, stretched as the config says: vLLM's _get_and_verify_max_len (config/model.py). SGLang's get_context_length does not
+ * stretch where the config has the original number. null: the config does not say.
+ */
+function contextOf(config: ModelConfig): Pick<Architecture, 'maxContext' | 'unstretched'> {
   const positions = config.count([
     'max_position_embeddings',
     'n_positions',
@@ -103,12 +106,15 @@ function maxContextOf(config: ModelConfig): number | null {
     'model_max_length',
   ]);
   const rope = config.inner('rope_scaling') ?? config.inner('rope_parameters');
-  if (positions === null || rope === null) return positions;
+  if (positions === null || rope === null) return { maxContext: positions };
   rope.repeats(...rope.names());
   const kind = rope.text('rope_type') ?? rope.text('type') ?? 'default';
-  if (STRETCHED_ALREADY.test(kind) || (config.text('model_type') ?? '').startsWith('gemma3')) return positions;
-  const original = kind === 'yarn' ? rope.number('original_max_position_embeddings') : null;
-  return Math.max(positions, Math.floor((original ?? positions) * (rope.number('factor') ?? 1)));
+  if (STRETCHED_ALREADY.test(kind) || (config.text('model_type') ?? '').startsWith('gemma3'))
+    return { maxContext: positions };
+  const given = rope.number('original_max_position_embeddings');
+  const original = (kind === 'yarn' ? given : null) ?? positions;
+  const maxContext = Math.max(positions, Math.floor(original * (rope.number('factor') ?? 1)));
+  return { maxContext, ...(given === null ? {} : { unstretched: positions }) };
 }
 
 /** Cohere's first configs have a name of their own for it. */

@@ -91,6 +91,8 @@ export interface Architecture {
   /** Width of the experts that every token uses. */
   sharedIntermediate?: number;
   maxContext: number | null;
+  /** The same without what its config stretches it by, where SGLang does not count that. */
+  unstretched?: number;
   /** Whether the final logits are capped (Gemma), which needs a second copy of them. */
   softcap: boolean;
   /** Whether the output layer uses the embedding's weights. null: unknown. */

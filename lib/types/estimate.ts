@@ -79,6 +79,8 @@ export interface EstimatedModel {
   fileBytes: number;
   /** Longest context that the model was made for. */
   maxContext: number | null;
+  /** The same as SGLang reads it from the config. */
+  maxContextSglang: number | null;
   /** "fp8", "awq", "nvfp4", …; null: not quantised, or a GGUF file, whose tensors say it one by one. */
   quantization: string | null;
   /** Bytes by data type of the tensors, largest first. */

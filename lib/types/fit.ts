@@ -55,7 +55,7 @@ export type FitNeed =
         settings?: EstimatedSettings;
       };
       model?: Pick<EstimatedModel, 'layers'> &
-        Partial<Pick<EstimatedModel, 'source' | 'heads' | 'kvHeads' | 'maxContext' | 'mtpLayers'>>;
+        Partial<Pick<EstimatedModel, 'source' | 'heads' | 'kvHeads' | 'maxContext' | 'maxContextSglang' | 'mtpLayers'>>;
       /** Fields of its config that may change memory and are not understood: with any it never becomes a yes. */
       unread?: readonly string[];
     };

@@ -44,6 +44,10 @@ describe('a context that is longer than the model was made for', () => {
     expect((await ask('vllm', 131_072, { rope_scaling: YARN })).verdict).toBe('fits');
     expect((await ask('vllm', 131_072, { rope_parameters: YARN })).verdict).toBe('fits');
     expect((await ask('vllm', 131_073, { rope_scaling: YARN })).verdict).toBe('no');
+    // Which SGLang does not do where the config has the original number.
+    expect((await ask('sglang', 40_961, { rope_scaling: YARN })).summary).toContain('40,960 that SGLang reads from');
+    expect((await ask('sglang', 40_960, { rope_scaling: YARN })).verdict).toBe('fits');
+    expect((await ask('sglang', 81_920, { rope_scaling: { type: 'linear', factor: 2 } })).verdict).toBe('fits');
     expect((await ask('vllm', 81_920, { rope_scaling: { type: 'linear', factor: 2 } })).verdict).toBe('fits');
     for (const kind of ['llama3', 'longrope', 'default'])
       expect((await ask('vllm', 40_961, { rope_scaling: { rope_type: kind, factor: 8 } })).verdict).toBe('no');

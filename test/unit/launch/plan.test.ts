@@ -23,6 +23,7 @@ function fitOf(gib: number): FitReport {
     use: null,
     layers: null,
     maxContext: null,
+    maxContextSglang: null,
     mtpLayers: null,
     heads: null,
     unknown: null,
