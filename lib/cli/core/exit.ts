@@ -112,7 +112,7 @@ export function describe(error: unknown, debug: boolean): Failure {
   const stack = error instanceof Error ? (error.stack ?? message) : message;
   // An unforeseen error is a bug of ours, not a user's mistake: a report needs its stack.
   const unexpected = known === undefined && !code.startsWith('ERR_UMA_') && !isSystemCode(code);
-  const lines = [`umaprobe: ${clean(message)}${error instanceof UsageError ? ` See umaprobe ${helpOf(error)}.` : ''}`];
+  const lines = [`umaprobe: ${clean(message)}${seeHelp(error)}`];
   if (unexpected && !debug) lines.push('This looks like a bug in umaprobe. UMAPROBE_DEBUG=1 shows where it happened.');
   if (code === 'ERR_UMA_TIMEOUT' && exitCode === EXIT.noGpu)
     lines.push('The driver may hang: umaprobe doctor reads everything else, and says what to do.');
@@ -155,8 +155,10 @@ function isKernelLate(error: unknown): boolean {
   return error.nativeName === 'TIMEOUT' && !/^(cu|nvml)/.test(error.call);
 }
 
-function helpOf({ command }: UsageError): string {
-  return command === null ? '--help' : `${command} --help`;
+/** " See umaprobe fit --help." of a mistake; else nothing. */
+function seeHelp(error: unknown): string {
+  if (!(error instanceof UsageError)) return '';
+  return ` See umaprobe ${error.command === null ? '' : `${error.command} `}--help.`;
 }
 
 /** ENOENT, EISDIR…: the system's answer about a file that the user named. */
