@@ -337,11 +337,10 @@ it('a machine that stopped and is back tells what happened on a page that was op
   await expect.poll(() => stops.textContent(), patient).not.toContain('Not known');
   writeFileSync(gone, '');
   await expect.poll(() => verdict.textContent(), patient).toContain('closed by remote host');
-  expect(await stops.textContent()).toContain('Not known of spark-1.');
+  await expect.poll(() => stops.textContent(), patient).toContain('Not known of spark-1.');
   writeFileSync(back, '');
   rmSync(gone);
   await expect.poll(() => verdict.textContent(), patient).toContain('can be loaded');
-  expect(await stops.textContent()).toContain('Not known of spark-1.');
   // The server keeps the answer of before for ten seconds.
   await sleep(11_000);
   await page.clock.fastForward(31_000);
@@ -362,12 +361,12 @@ it('a day of sixteen machines, each with all that its recorder can send, takes l
     await page.locator('#summary').getByRole('link', { name: host, exact: true }).click();
     const slider = page.locator('[data-machine]:visible').getByRole('slider', { name: /^Memory of the host/ });
     await expect
-      .poll(async () => Number(await slider.getAttribute('aria-valuemax')), { timeout: 25_000 })
+      .poll(async () => Number(await slider.getAttribute('aria-valuemax')), { timeout: 60_000 })
       .toBeGreaterThan(2500);
   }
   expect(await usedMemory(page)).toBeLessThan(150 * 2 ** 20);
   await page.close();
-}, 120_000);
+}, 240_000);
 
 it('a token is asked for by the browser itself', async (context) => {
   if (chromium === null) return context.skip(NO_CHROMIUM);
