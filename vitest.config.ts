@@ -65,9 +65,6 @@ const KERNEL_SLOW = [
 /** What a run leaves out: Vitest's own --exclude does not reach a project that has a list of its own. */
 const WITHOUT = (process.env.UMAPROBE_TEST_WITHOUT ?? '').split(' ').filter((file) => file !== '');
 
-/** Other programs may take the processors for seconds. Where nobody watches, a failed test runs again, and .ci/run names it. */
-const AGAIN = { retry: process.env.CI === undefined ? 0 : 1 };
-
 const KERNEL = { testTimeout: 120_000, hookTimeout: 120_000, retry: 2 };
 
 /** Each folder of tests is a project. The needs of a test decide its folder. */
@@ -93,8 +90,8 @@ export default defineConfig({
         env: { UMAPROBE_BINARY: '/a unit test loads no binary' },
         globalSetup: './scripts/machine-validator.mjs',
       }),
-      project('sim', { ...AGAIN, testTimeout: 30_000, hookTimeout: 30_000, exclude: [...SLOW, ...WITHOUT] }), // the real binary on a simulated machine
-      project('slow', { ...AGAIN, testTimeout: 60_000, hookTimeout: 60_000, include: SLOW, exclude: WITHOUT }),
+      project('sim', { testTimeout: 30_000, hookTimeout: 30_000, exclude: [...SLOW, ...WITHOUT] }), // the real binary on a simulated machine
+      project('slow', { testTimeout: 60_000, hookTimeout: 60_000, include: SLOW, exclude: WITHOUT }),
       // The real kernel of this machine: its page cache, real files, other users. Other programs move the same
       // counters, so a failed test is retried.
       project('kernel', { ...KERNEL, fileParallelism: false, exclude: [...BESIDE, ...KERNEL_SLOW, ...SLOW] }),
