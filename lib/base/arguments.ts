@@ -1,5 +1,6 @@
 /** Argument checks: each returns the checked value, or throws an error that names the argument. */
 
+import { formatBoth } from './format.ts';
 import { LIMITS, type Range } from './limits.ts';
 import { didYouMean } from './nearest.ts';
 
@@ -34,6 +35,11 @@ export function invalidArgument(message: string): TypeError {
 /** A number outside its limits. */
 export function outOfRange(name: string, expected: string, value: unknown): RangeError {
   return withCode(new RangeError(`${name} is ${shown(value)}; expected ${expected}`), 'ERR_OUT_OF_RANGE');
+}
+
+/** A number of bytes outside its limits, as a size: sixteen digits cannot be read beside one. */
+export function sizeOutOfRange(name: string, expected: string, bytes: number): RangeError {
+  return withCode(new RangeError(`${name} is ${formatBoth(bytes)}; expected ${expected}`), 'ERR_OUT_OF_RANGE');
 }
 
 /** Every key of an options type. The compiler refuses a table that lacks one, or that has another. */

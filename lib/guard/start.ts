@@ -6,14 +6,13 @@ import { closeSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
-import { outOfRange } from '../base/arguments.ts';
 import { toUmaError, UmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
-import { formatBoth } from '../base/format.ts';
 import { inherited } from '../base/inherited.ts';
 import { checkNamedFolder } from '../base/named-path.ts';
 import { startProcess } from '../base/start-process.ts';
 import { readHostMemory } from '../host/meminfo-within.ts';
+import { checkBelowTotal } from '../memory/floor.ts';
 import { type GuardThresholds, guardThresholds, PROGRAM_NICER } from '../memory/guard-rules.ts';
 import { guardProgram, native } from '../native/binding.ts';
 import { memoryNow } from '../snapshot/settled.ts';
@@ -188,10 +187,6 @@ async function exitOf(child: ChildProcess, failed: AbortSignal): Promise<Exit> {
     child.unref();
     return { code: null, signal: null };
   }
-}
-
-function checkBelowTotal(name: string, bytes: number | undefined, total: number): void {
-  if (bytes !== undefined && bytes >= total) throw outOfRange(name, `less than MemTotal, ${formatBoth(total)}`, bytes);
 }
 
 function guardCommandLine(

@@ -1,6 +1,6 @@
 /** The floor: memory that a probe leaves for the host, and the bands of the verdict that follow from it. */
 
-import { checkBytes, outOfRange } from '../base/arguments.ts';
+import { checkBytes, sizeOutOfRange } from '../base/arguments.ts';
 import { formatBoth, formatBytes, GiB, MiB } from '../base/format.ts';
 import { ANY_BYTES } from '../base/limits.ts';
 import type { AllocatorKind, MemoryModel, ProbeHeader } from '../types/index.ts';
@@ -39,12 +39,23 @@ export const DEFAULT_FLOOR_TEXT = `the larger of ${FLOOR / GiB} GiB and ${Math.r
 export function checkFloor(name: string, value: unknown, accept: boolean): number {
   const floor = checkBytes(name, value, ANY_BYTES);
   if (floor < MIN_FLOOR && !accept)
-    throw outOfRange(
+    throw sizeOutOfRange(
       name,
-      `at least ${MIN_FLOOR} bytes (${MIN_FLOOR / GiB} GiB), because a host without memory freezes; acceptAFrozenMachine takes less`,
+      `at least ${MIN_FLOOR / GiB} GiB, because a host without memory freezes; acceptAFrozenMachine takes less`,
       floor,
     );
   return floor;
+}
+
+/**
+ * A size that a caller asks for, on a machine with `total` bytes.
+ *
+ * @param name of the option, as in both interfaces: "floorBytes (--floor)".
+ * @throws RangeError where so much can never be there.
+ */
+export function checkBelowTotal(name: string, bytes: number | null | undefined, total: number): void {
+  if (typeof bytes !== 'number' || bytes < total) return;
+  throw sizeOutOfRange(name, `less than MemTotal, ${formatBoth(total)}: give a smaller size`, bytes);
 }
 
 /** Host memory that stays available, in bytes, and the rule that gave this amount. */

@@ -7,7 +7,7 @@ import { SYNC_LIMIT_MS } from '../base/limits.ts';
 import { SWAP_SAMPLE_MS, swapMeter } from '../host/swap-rate.ts';
 import { goneGpus } from '../memory/device-health.ts';
 import { answerText, meaningOf } from '../memory/driver-status.ts';
-import { probeFloor } from '../memory/floor.ts';
+import { checkBelowTotal, probeFloor } from '../memory/floor.ts';
 import { unifiedDevice } from '../memory/headroom.ts';
 import { liesOnDevice } from '../memory/kinds.ts';
 import { floorWithShare, shareFor } from '../memory/others.ts';
@@ -43,6 +43,7 @@ async function read(spec: Run): Promise<PreflightResult> {
   const takesTheirs = model === 'unified' || kinds.some(liesOnDevice);
   const share = spec.share === undefined || !takesTheirs ? null : shareFor(spec.share.requested, others);
   const own = probeFloor(options.floor, { total: snapshot.host.total, model }, kinds);
+  if (own !== null) checkBelowTotal('floorBytes (--floor)', options.floor, snapshot.host.total);
   const floor = own === null || model !== 'unified' ? own : floorWithShare(own, share);
   const unsafe = unsafeCondition({
     facts: { snapshot, swapBytesPerSecond: await swapRate() },

@@ -1,6 +1,7 @@
 /** `prepare`: frees memory step by step before a model is loaded, and stops as soon as enough is available. */
 
 import { formatBoth } from '../../base/format.ts';
+import { checkBelowTotal } from '../../memory/floor.ts';
 import { refusalOf } from '../../memory/judge.ts';
 import type { PrepareReport, PrepareStep, Snapshot } from '../../types/index.ts';
 import { difference, receipt, snapshotCounters } from '../receipt.ts';
@@ -23,6 +24,7 @@ export async function prepareFor(system: System, options: CheckedPrepareOptions)
   const started = performance.now();
   // Whether a program can start at all is tried where nothing of the trial stays.
   const before = await system.takeSnapshot('needed');
+  checkBelowTotal('floorBytes (--floor)', options.floor, before.host.total);
   const pool = poolOf(before, options.floor);
   const preparation = new Preparation(system, options, before, pool);
   const fragmented = before.judgement.findings.find(({ id }) => id === 'fragmentation')?.summary ?? null;

@@ -100,6 +100,23 @@ describe('mistakes', () => {
     }
   });
 
+  it.each([
+    ['guard --floor 5TB -- true', 'floorBytes (--floor)'],
+    ['guard --kill-below 5TB -- true', 'killBelowBytes (--kill-below)'],
+    ['guard --keep-free 5TB -- true', 'keepFreeBytes (--keep-free)'],
+    ['profile --floor 5TB --vary n=1 --journal none --no-record -- true {n}', 'floorBytes (--floor)'],
+    ['sweep --floor 5TB --journal none', 'floorBytes (--floor)'],
+    ['layout --floor 5TB --journal none a=1GB', 'floorBytes (--floor)'],
+    ['stress --floor 5TB --journal none', 'floorBytes (--floor)'],
+    ['prepare 1GB --floor 5TB', 'floorBytes (--floor)'],
+  ])('umaprobe %s: more than the machine has', (typed, option) => {
+    expect(runUmaprobe(['--sim', 'gb10', ...typed.split(' ')])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: `umaprobe: ${option} is 4656.61 GiB (5000.00 GB); expected less than MemTotal, 119.69 GiB (128.52 GB): give a smaller size\n`,
+    });
+  });
+
   it('in a machine file are reported with the field', () => {
     const file = join(folder, 'wrong.json');
     writeFileSync(file, JSON.stringify({ extends: 'gb10', name: 'wrong', memory: { total: 'much' } }));

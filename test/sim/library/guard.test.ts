@@ -180,7 +180,7 @@ describe('guard()', () => {
         'ERR_OUT_OF_RANGE',
         null,
         expect.stringMatching(
-          /^floorBytes \(--floor\) is 4503599627370496; expected less than MemTotal, [\d.]+ GiB \([\d.]+ GB\)$/,
+          /^floorBytes \(--floor\) is 4194304\.00 GiB \(4503599\.63 GB\); expected less than MemTotal, [\d.]+ GiB \([\d.]+ GB\): give a smaller size$/,
         ),
       ],
       ['ERR_UMA_NOT_FOUND', 'ENOENT', 'process 4194304: there is no such process (ENOENT)'],

@@ -66,17 +66,17 @@ const REFUSED: readonly (readonly [string, unknown[], string])[] = [
   [
     'guard',
     [{ command: ['true'], floorBytes: 2 ** 30 }],
-    'floorBytes is 1073741824; expected at least 2147483648 bytes (2 GiB), because a host without memory freezes; acceptAFrozenMachine takes less',
+    'floorBytes is 1.00 GiB (1.07 GB); expected at least 2 GiB, because a host without memory freezes; acceptAFrozenMachine takes less',
   ],
   [
     'launch',
     [{ command: ['true'], floorBytes: 2 ** 30 }],
-    'floorBytes is 1073741824; expected at least 2147483648 bytes (2 GiB), because a host without memory freezes; acceptAFrozenMachine takes less',
+    'floorBytes is 1.00 GiB (1.07 GB); expected at least 2 GiB, because a host without memory freezes; acceptAFrozenMachine takes less',
   ],
   [
     'profile',
     [{ command: ['true', '{a}'], vary: [{ name: 'a', values: [1] }], floorBytes: 2 ** 30 }],
-    'floorBytes is 1073741824; expected at least 2147483648 bytes (2 GiB), because a host without memory freezes; acceptAFrozenMachine takes less',
+    'floorBytes is 1.00 GiB (1.07 GB); expected at least 2 GiB, because a host without memory freezes; acceptAFrozenMachine takes less',
   ],
   ['guard', [{ command: ['true'], acceptAFrozenMachine: 1 }], 'acceptAFrozenMachine is 1; expected true or false'],
   ['guard', [{ command: ['true'], loadActions: ['dorp'] }], 'loadActions[0] is "dorp"; expected one of drop, compact'],

@@ -40,7 +40,7 @@ describe('the floor', () => {
   it('is as requested, but below 2 GiB only where a frozen machine is accepted', () => {
     expect(probeFloor(3 * GiB, spark, ['device'])).toEqual({ bytes: 3 * GiB, from: 'as requested' });
     expect(() => checkProbeOptions({ floorBytes: 1024 }, null)).toThrow(
-      /floorBytes is 1024; expected at least 2147483648 bytes \(2 GiB\)/,
+      /floorBytes is 1\.0 KiB; expected at least 2 GiB, because/,
     );
     expect(checkProbeOptions({ floorBytes: 1024, acceptAFrozenMachine: true }, null).floor).toBe(1024);
   });
