@@ -122,6 +122,7 @@ export function parse(command: Command, args: readonly string[]): Parsed {
 interface Token {
   kind: string;
   index: number;
+  value?: string | undefined;
 }
 
 interface OptionToken {
@@ -154,10 +155,11 @@ function optionHint({ name, rawName }: OptionToken, typed: string, table: Option
 }
 
 /** Index of a program of its own options that stands without "--"; null: there is none. */
-function forgottenProgram({ arguments: { max } }: Command, tokens: readonly Token[]): number | null {
+function forgottenProgram({ arguments: { bareWord, max } }: Command, tokens: readonly Token[]): number | null {
   // With a "--" somewhere, a word before it is a mistake of its own.
   if (tokens.some(({ kind }) => kind === 'option-terminator')) return null;
-  return tokens.filter(({ kind }) => kind === 'positional')[max]?.index ?? null;
+  const program = tokens.filter(({ kind }) => kind === 'positional')[max];
+  return program === undefined || bareWord?.pattern.test(program.value ?? '') === true ? null : program.index;
 }
 
 /** Its options would otherwise be taken for ours. */

@@ -135,7 +135,7 @@ export const profileCommand: Command = {
     },
   ],
   readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: 'program' },
+  arguments: { min: 0, max: 0, afterDashes: 'program', bareWord: { pattern: /^\w[\w-]*=\d/, option: 'vary' } },
   async run(context) {
     const { json, rest, values } = context;
     if (rest.length === 0)
@@ -209,23 +209,29 @@ function variationOf(word: string): ProfileVariation {
   if (name === '')
     throw new UsageError(`--vary "${word}" is not a name and its values, such as batch_size=1,2,4,8.`, NAME);
   if (list.trim() === '') throw new UsageError(`--vary "${word}" has no values; write ${clean(name)}=1,2,4,8.`, NAME);
-  return { name, values: list.split(',').map((value) => numberOf(value, `--vary "${word}"`)) };
+  return { name, values: list.split(',').map((value) => variedNumber(value, `--vary "${word}"`, clean(name))) };
+}
+
+function variedNumber(word: string, what: string, name: string): number {
+  const typed = word.trim();
+  if (/^\d{1,15}(\.\d{1,15})?$/.test(typed)) return Number(typed);
+  throw new UsageError(
+    `${what}: "${clean(typed)}" is not a number; write --vary ${name}=1,2,4,8, or for a range --bisect ${name}=1..8.`,
+    NAME,
+  );
 }
 
 /** "context=1024..131072". */
 function bisectionOf(word: string | undefined): ProfileBisection | undefined {
   if (word === undefined) return undefined;
-  const [, name, from = '', to = ''] = /^([^=]+)=(.+)\.\.(.+)$/s.exec(word) ?? [];
-  if (name === undefined)
-    throw new UsageError(`--bisect "${word}" is not a name and a range, such as context=1024..131072.`, NAME);
-  return { name, from: numberOf(from, `--bisect "${word}"`), to: numberOf(to, `--bisect "${word}"`) };
-}
-
-function numberOf(word: string, what: string): number {
-  const typed = word.trim();
-  if (!/^\d{1,15}(\.\d{1,15})?$/.test(typed))
-    throw new UsageError(`${what}: "${clean(typed)}" is not a number above 0.`, NAME);
-  return Number(typed);
+  const [, name, from, to] = /^([^=]+)=(\d{1,15})\.\.(\d{1,15})$/s.exec(word) ?? [];
+  if (name !== undefined && Number(from) > 0 && Number(from) < Number(to))
+    return { name, from: Number(from), to: Number(to) };
+  const given = clean(/^([^=]+)=/.exec(word)?.[1] ?? 'context');
+  throw new UsageError(
+    `--bisect "${word}" is not a name and a range of whole numbers from small to large, such as ${given}=1024..131072.`,
+    NAME,
+  );
 }
 
 function envOf(words: readonly string[] | undefined): Record<string, string> | undefined {

@@ -259,14 +259,37 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
     'profile --vary bs -- true',
     '--vary "bs" is not a name and its values, such as batch_size=1,2,4,8. See umaprobe profile --help.',
   ],
-  ['profile --vary bs=1,,2 -- true', '--vary "bs=1,,2": "" is not a number above 0. See umaprobe profile --help.'],
+  [
+    'profile --vary bs=1,,2 -- true',
+    '--vary "bs=1,,2": "" is not a number; write --vary bs=1,2,4,8, or for a range --bisect bs=1..8. See umaprobe profile --help.',
+  ],
+  [
+    'profile --vary bs=1..8 -- true',
+    '--vary "bs=1..8": "1..8" is not a number; write --vary bs=1,2,4,8, or for a range --bisect bs=1..8. See umaprobe profile --help.',
+  ],
+  [
+    'profile bs=1,2 -- x {bs}',
+    'profile takes no argument, and is given "bs=1,2". Did you mean --vary bs=1,2? See umaprobe profile --help.',
+  ],
+  [
+    'profile bs=1,2 x {bs}',
+    'profile takes no argument, and is given "bs=1,2". Did you mean --vary bs=1,2? See umaprobe profile --help.',
+  ],
+  [
+    'profile --bisect n=8..1 -- x {n}',
+    '--bisect "n=8..1" is not a name and a range of whole numbers from small to large, such as n=1024..131072. See umaprobe profile --help.',
+  ],
+  [
+    'profile --bisect n=1,8 -- x {n}',
+    '--bisect "n=1,8" is not a name and a range of whole numbers from small to large, such as n=1024..131072. See umaprobe profile --help.',
+  ],
   [
     'profile --vary n=1 --bisect n=1..2 -- x {n}',
     '--vary and --bisect exclude each other: give one of them. See umaprobe profile --help.',
   ],
   [
     'profile --bisect n=5 -- x {n}',
-    '--bisect "n=5" is not a name and a range, such as context=1024..131072. See umaprobe profile --help.',
+    '--bisect "n=5" is not a name and a range of whole numbers from small to large, such as n=1024..131072. See umaprobe profile --help.',
   ],
   [
     'profile --vary n=1 --env x -- x {n}',
