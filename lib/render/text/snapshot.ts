@@ -5,26 +5,48 @@ import type { RenderOptions } from '../options.ts';
 import { hanging } from '../text-layout.ts';
 import { flow, sections, simulatedBand } from './frame.ts';
 import { numberLines } from './snapshot-answer.ts';
-import { barLines, legendLines } from './snapshot-bar.ts';
+import { barLines, legendLine, legendLines } from './snapshot-bar.ts';
 import { dedicatedMemoryBars, libraryLines, processTable } from './snapshot-devices.ts';
 import { deviceLine, headerLines, verdictLines } from './snapshot-header.ts';
 import { ledgerTable, poolBar } from './snapshot-memory.ts';
 import { healthLines } from './snapshot-pressure.ts';
 import { toolsTable } from './snapshot-tools.ts';
 
-export function snapshotPage(snapshot: Snapshot, options: RenderOptions, { full = false } = {}): string[] {
-  const first = [...bandLines(snapshot, options), ...verdictLines(snapshot, options)];
-  if (!full)
-    return sections(
-      first,
-      numberLines(snapshot, options),
-      ownMemoryLines(snapshot, options),
-      [...barLines(snapshot, options), ...legendLines(snapshot, options)],
-      unusualLines(snapshot, options),
-      hintLines(options),
-    );
+/** @param rows of the window that the page may take; Infinity: a pipe or a file, which loses nothing. */
+export function snapshotPage(
+  snapshot: Snapshot,
+  options: RenderOptions,
+  { full = false, rows = Number.POSITIVE_INFINITY }: { full?: boolean; rows?: number } = {},
+): string[] {
+  return full ? fullPage(snapshot, options) : fittingPage(snapshot, options, rows);
+}
+
+/** The steps by which the first page gets shorter, each besides those before it: verdict and next step are never left out. */
+const SHORTER = { plainLegend: 1, noHints: 2, noTools: 3, noBlankLines: 4, noBar: 5, noDevices: 6, noNumbers: 7 };
+
+function fittingPage(snapshot: Snapshot, options: RenderOptions, rows: number): string[] {
+  for (let step = 0; ; step++) {
+    const page = firstPage(snapshot, options, step);
+    if (page.length <= rows || step === SHORTER.noNumbers) return page;
+  }
+}
+
+function firstPage(snapshot: Snapshot, options: RenderOptions, step: number): string[] {
+  const legend = step < SHORTER.plainLegend ? legendLines : legendLine;
+  const parts = [
+    [...bandLines(snapshot, options), ...verdictLines(snapshot, options)],
+    step < SHORTER.noNumbers ? numberLines(snapshot, options, { brief: step >= SHORTER.noTools }) : [],
+    step < SHORTER.noDevices ? ownMemoryLines(snapshot, options) : [],
+    step < SHORTER.noBar ? [...barLines(snapshot, options), ...legend(snapshot, options)] : [],
+    step < SHORTER.noDevices ? unusualLines(snapshot, options) : [],
+    step < SHORTER.noHints ? hintLines(options) : [],
+  ];
+  return step < SHORTER.noBlankLines ? sections(...parts) : parts.flat();
+}
+
+function fullPage(snapshot: Snapshot, options: RenderOptions): string[] {
   return sections(
-    first,
+    [...bandLines(snapshot, options), ...verdictLines(snapshot, options)],
     numberLines(snapshot, options),
     headerLines(snapshot, options),
     [poolBar(snapshot.ledger, options), ...ledgerTable(snapshot, options)],

@@ -97,6 +97,25 @@ describe.skipIf(missingTerminal !== null)('screens (simulated)', () => {
     expect(page?.lines[1]).toMatch(/^OK {2}103\.88 GiB \(111\.54 GB\) can be loaded on the GPU\.$/);
   });
 
+  it('of a machine with a remedy scrolls in no small window, and keeps verdict and remedy', {
+    timeout: 60_000,
+  }, async () => {
+    for (const [columns, rows] of [
+      [60, 20],
+      [80, 20],
+      [50, 15],
+    ] as const) {
+      const machines = ['gb10-cached', 'gb10-busy', 'gb10-hugepages'].map((name) => typed(`umaprobe --sim ${name}`));
+      for (const page of await screensOf(machines, env, { columns, rows })) {
+        expect(page.all).toEqual(page.lines);
+        // The prompt takes a row.
+        expect(page.lines.length).toBeLessThan(rows);
+        expect(page.lines[1]).toMatch(/^(NOTE|WARNING) {2}[\d.]+ GiB \([\d.]+ GB\) can be loaded/);
+        expect(page.lines.join('\n')).toMatch(/^ +→ /m);
+      }
+    }
+  });
+
   it('of doctor shows in 80×24 what applies, and a pipe has every check', { timeout: 60_000 }, async () => {
     const commands = ['gb10-kho', 'gb10-no-context', 'gb10-resting'].map((name) => `umaprobe doctor --sim ${name}`);
     for (const page of await screensOf(commands.map(typed), env, { columns: 80, rows: 24 })) {

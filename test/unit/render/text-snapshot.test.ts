@@ -5,7 +5,8 @@ import { clean } from '../../../lib/base/format.ts';
 import { ledger } from '../../../lib/memory/ledger.ts';
 import type { RenderOptions } from '../../../lib/render/options.ts';
 import { createPaint, type Depth } from '../../../lib/render/paint.ts';
-import { snapshotPage } from '../../../lib/render/text/snapshot.ts';
+import { bandLines, snapshotPage } from '../../../lib/render/text/snapshot.ts';
+import { verdictLines } from '../../../lib/render/text/snapshot-header.ts';
 import { cells, poolBar } from '../../../lib/render/text/snapshot-memory.ts';
 import { readingLine } from '../../../lib/render/text/watch.ts';
 import { sparkline } from '../../../lib/render/text/watch-history.ts';
@@ -67,6 +68,22 @@ describe('the page', () => {
       expect(lines[1]).toMatch(/^OK {2}102\.82 GiB \(110\.40 GB\) can be loaded on the GPU\.$/);
       expect(lines[2]).toMatch(/^ {4}Nothing stands in the way/);
       expect(lines.join('\n')).not.toMatch(/anonymous|reclaim|order|PSI/);
+    }
+  });
+
+  it.each(Object.keys(STORIES))('%s fits a small window, and loses the verdict in none', (story) => {
+    const snapshot = snapshotOf(STORIES[story]);
+    for (const width of [40, 50, 60, 80]) {
+      const verdict = verdictLines(snapshot, optionsAt(width));
+      const whole = snapshotPage(snapshot, optionsAt(width));
+      for (let rows = whole.length; rows > 0; rows--) {
+        const lines = snapshotPage(snapshot, optionsAt(width), { rows });
+        expect(lines.join('\n')).toContain(verdict.join('\n'));
+        expect(lines.length).toBeLessThanOrEqual(
+          Math.max(rows, verdict.length + bandLines(snapshot, optionsAt(width)).length),
+        );
+        if (rows === whole.length) expect(lines).toEqual(whole);
+      }
     }
   });
 
