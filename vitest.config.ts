@@ -85,7 +85,7 @@ export default defineConfig({
       // No binary, so that files may share a process: starting one takes longer than most files. Nothing is built for
       // them but the validator of machine files, in a third of a second.
       project('unit', {
-        testTimeout: 10_000,
+        testTimeout: 60_000, // beside other programs a property test takes six times as long
         isolate: false,
         env: { UMAPROBE_BINARY: '/a unit test loads no binary' },
         globalSetup: './scripts/machine-validator.mjs',

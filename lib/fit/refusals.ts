@@ -10,7 +10,11 @@ import type { ProgramInput } from './program.ts';
 /** The refusal of a program; null: it does not refuse, or what it goes by is not known. */
 export function refusalBySettings(program: FitProgram, input: ProgramInput): FitProgramReport | null {
   return (
-    byHeads(program, input) ?? byContext(program, input) ?? bySpeculation(program, input) ?? byStep(program, input)
+    byHeads(program, input) ??
+    byStages(program, input) ??
+    byContext(program, input) ??
+    bySpeculation(program, input) ??
+    byStep(program, input)
   );
 }
 
@@ -40,6 +44,13 @@ function byHeads(program: FitProgram, { need }: ProgramInput): FitProgramReport 
       `${each} are each on ${Math.max(1, ranks / keyValue)} of ${ranks} ranks, which ${parts} cannot share`,
     );
   return null;
+}
+
+/** Stages of a pipeline, each of which has a layer. */
+function byStages(program: FitProgram, { need }: ProgramInput): FitProgramReport | null {
+  const stages = need.use?.settings?.pipelineParallel ?? 1;
+  if (need.layers === null || stages <= need.layers || !SERVERS.includes(program)) return null;
+  return refused(program, `${need.layers} layers cannot be divided among ${stages} stages`);
 }
 
 /**

@@ -7,6 +7,7 @@ import { estimate, openModel } from '../estimate/index.ts';
 import { exactly, plus, sumOf } from '../memory/range.ts';
 import { readGguf } from '../models/gguf.ts';
 import { withFile } from '../models/model-file.ts';
+import { bytesOf } from '../models/weights.ts';
 import type {
   EstimateOptions,
   EstimateReport,
@@ -108,7 +109,7 @@ function whyNot(error: unknown): string {
 
 /** The tensors of a file without a language model. */
 async function ggufBytes(path: string, { signal }: Reading): Promise<number> {
-  return (await withFile(path, (file) => readGguf(file), signal)).sums.reduce((sum, { bytes }) => sum + bytes, 0);
+  return bytesOf((await withFile(path, (file) => readGguf(file), signal)).sums.all());
 }
 
 function weightsOf({ terms }: EstimateReport): number {

@@ -6,7 +6,7 @@
 
 import { ggmlType } from './ggml-types.ts';
 import { type ByteSource, modelError } from './model-file.ts';
-import { partOf, type WeightSum, WeightSums } from './weights.ts';
+import { WeightSums } from './weights.ts';
 
 export type GgufValue = string | number | boolean | readonly (number | boolean)[];
 
@@ -16,7 +16,7 @@ export interface GgufHeader {
   metadata: ReadonlyMap<string, GgufValue>;
   /** Length of each array, also of those that are not in `metadata`. */
   arrayLengths: ReadonlyMap<string, number>;
-  sums: WeightSum[];
+  sums: WeightSums;
   largestTensor: number;
 }
 
@@ -280,7 +280,7 @@ class Reader {
     return walked;
   }
 
-  async #readTensors(count: number, layers: number | null): Promise<{ sums: WeightSum[]; largestTensor: number }> {
+  async #readTensors(count: number, layers: number | null): Promise<{ sums: WeightSums; largestTensor: number }> {
     const tensors: GgufTensor[] = [];
     for (let index = 0; index < count; index++) tensors.push(await this.#readTensor());
     const alignment = this.#metadata.get('general.alignment') ?? 32;
@@ -296,9 +296,9 @@ class Reader {
       const bytes = tensor.bytes ?? next - tensor.offset;
       this.#checkPlace(tensor, bytes, tensors[index + 1] ?? null, dataBytes);
       largestTensor = Math.max(largestTensor, bytes);
-      sums.add(partOf(tensor.name, layers), tensor.dtype, bytes, tensor.elements);
+      sums.add({ name: tensor.name, dtype: tensor.dtype, bytes, parameters: tensor.elements }, layers);
     }
-    return { sums: sums.all(), largestTensor };
+    return { sums, largestTensor };
   }
 
   #checkPlace({ name, offset }: GgufTensor, bytes: number, next: GgufTensor | null, dataBytes: number): void {

@@ -137,11 +137,17 @@ async function openPipeline(folder: ModelFolder, name: string): Promise<ModelFac
   );
 }
 
-/** One file alone; its config may lie beside it. */
+/** One file, and of a shard all; its config may lie beside it. */
 export async function openSafetensors(folder: ModelFolder, file: string, name: string): Promise<ModelFacts> {
   const model = modelOrNone(await configIn(folder), name, join(folder.path, file));
   const context = contextOf(model);
-  return withTensors(model, [await folder.withFile(file, (source) => readSafetensors(source, context))]);
+  const shard = shardOf(file);
+  if (shard === null)
+    return withTensors(model, [await folder.withFile(file, (source) => readSafetensors(source, context))]);
+  return withTensors(
+    model,
+    await readShards(folder, numberedShards(folder, shard, new Set(await folder.names())), context),
+  );
 }
 
 const NO_CONFIG = 'There is no config.json of a language model: the cache and the buffers cannot be counted.';
@@ -149,6 +155,7 @@ const NO_CONFIG = 'There is no config.json of a language model: the cache and th
 function withTensors(model: ModelFacts, read: readonly SafetensorsFile[]): ModelFacts {
   const sums = new WeightSums();
   for (const file of read) sums.merge(file.sums);
+  sums.checkLayers(model.architecture?.layers ?? null, model.path ?? model.name);
   const weights = sums.all();
   return {
     ...model,
@@ -169,10 +176,7 @@ function withTensors(model: ModelFacts, read: readonly SafetensorsFile[]): Model
  */
 async function shardsOf(folder: ModelFolder, names: readonly string[]): Promise<string[]> {
   const files = names.filter((name) => name.endsWith('.safetensors'));
-  const numbered = files.flatMap((name) => {
-    const [, prefix, , total] = SHARD.exec(name) ?? [];
-    return prefix === undefined || total === undefined ? [] : [{ prefix, total }];
-  });
+  const numbered = files.map(shardOf).filter((shard) => shard !== null);
   const first = numbered.find(({ prefix }) => prefix === 'model') ?? numbered[0];
   if (first !== undefined) return numberedShards(folder, first, new Set(files));
   if (names.includes('model.safetensors.index.json')) return indexedShards(folder);
@@ -184,14 +188,20 @@ async function shardsOf(folder: ModelFolder, names: readonly string[]): Promise<
   return weights.length > 0 ? weights : others;
 }
 
-const SHARD = /^(.*)-(\d{5,6})-of-(\d{5,6})\.safetensors$/;
+/** How the shards of a model are called: "model-00001-of-00004.safetensors". */
+interface Shard {
+  prefix: string;
+  total: string;
+}
+
+/** null: a file of another name. */
+function shardOf(file: string): Shard | null {
+  const [, prefix, total] = /^(.*)-\d{5,6}-of-(\d{5,6})\.safetensors$/.exec(file) ?? [];
+  return prefix === undefined || total === undefined ? null : { prefix, total };
+}
 
 /** Every shard from the first to the last. */
-function numberedShards(
-  folder: ModelFolder,
-  { prefix, total }: { prefix: string; total: string },
-  files: ReadonlySet<string>,
-): string[] {
+function numberedShards(folder: ModelFolder, { prefix, total }: Shard, files: ReadonlySet<string>): string[] {
   limitShards(folder, Number(total));
   const expected = Array.from({ length: Number(total) }, (_, index) => {
     const number = String(index + 1);

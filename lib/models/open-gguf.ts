@@ -30,6 +30,7 @@ export async function openGguf(folder: ModelFolder, file: string, name: string):
   const headers = [first, ...(await inTurns(parts.slice(1), (part) => read(part, layers)))];
   const sums = new WeightSums();
   for (const header of headers) sums.merge(header.sums);
+  sums.checkLayers(layers, path);
   const weights = sums.all();
   // Without an output layer of its own the embedding is used for it.
   if (architecture !== null) architecture.tied = bytesOf(weights, 'output') === 0 && bytesOf(weights, 'embedding') > 0;
@@ -49,7 +50,10 @@ export async function openGguf(folder: ModelFolder, file: string, name: string):
 }
 
 function notesOf({ sums }: GgufHeader): string[] {
-  const unknown = sums.filter(({ dtype }) => dtype.startsWith('type ')).map(({ dtype }) => dtype.slice(5));
+  const unknown = sums
+    .all()
+    .filter(({ dtype }) => dtype.startsWith('type '))
+    .map(({ dtype }) => dtype.slice(5));
   if (unknown.length === 0) return [];
   return [
     `Tensors of unknown ggml types (${[...new Set(unknown)].join(', ')}) are sized by their distance in the file.`,

@@ -7,7 +7,7 @@
 import { type ByteSource, modelError } from './model-file.ts';
 import { elementsOf, entryOf, parametersPerElement } from './safetensors-entry.ts';
 import { forEachTensor, type HeaderEntry } from './safetensors-header.ts';
-import { partOf, type WeightSum, WeightSums } from './weights.ts';
+import { type TensorFacts, WeightSums } from './weights.ts';
 
 /** Limit of the format's own readers. */
 const LONGEST_HEADER = 100_000_000;
@@ -24,16 +24,8 @@ export interface TensorContext {
 
 export interface SafetensorsFile {
   fileBytes: number;
-  sums: WeightSum[];
+  sums: WeightSums;
   largestTensor: number;
-}
-
-/** A tensor of a file: bytes, and parameters of the model that it holds. */
-export interface TensorFacts {
-  name: string;
-  dtype: string;
-  bytes: number;
-  parameters: number;
 }
 
 /**
@@ -92,14 +84,15 @@ async function summary(
     const { begin, dtype, end, name } = entry;
     const bytes = end - begin;
     const parameters = elementsOf(entry, path) * parametersPerElement(name, dtype, packedBits);
+    const tensor = { name, dtype, bytes, parameters };
     data.add(begin, end);
     if (bytes > largestTensor) largestTensor = bytes;
-    sums.add(partOf(name, layers), dtype, bytes, parameters);
-    each?.({ name, dtype, bytes, parameters });
+    sums.add(tensor, layers);
+    each?.(tensor);
   };
   await forEachTensor(header, path, { found, other: (name, value) => entryOf(name, value, path), signal });
   data.check(size - 8 - header.length, path);
-  return { sums: sums.all(), largestTensor };
+  return { sums, largestTensor };
 }
 
 /** Where tensors are. They must cover the data without holes; those that follow each other are one range. */

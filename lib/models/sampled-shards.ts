@@ -5,8 +5,8 @@
 
 import { isObject } from './model-file.ts';
 import type { ModelFolder } from './model-folder.ts';
-import { readSafetensors, type SafetensorsFile, type TensorContext, type TensorFacts } from './safetensors.ts';
-import { partOf, WeightSums } from './weights.ts';
+import { readSafetensors, type SafetensorsFile, type TensorContext } from './safetensors.ts';
+import { type TensorFacts, WeightSums } from './weights.ts';
 
 /** With more headers to be read first it is as well to read all. */
 const MOST_SAMPLES = 8;
@@ -103,12 +103,12 @@ function inferred(
   for (const name of names) {
     const tensor = seen.get(patternOf(name));
     if (tensor === undefined || tensor === 'differs') return null;
-    sums.add(partOf(name, layers), tensor.dtype, tensor.bytes, tensor.parameters);
+    sums.add({ ...tensor, name }, layers);
     data += tensor.bytes;
     least += name.length + ENTRY.least;
     most += name.length + ENTRY.most;
     largestTensor = Math.max(largestTensor, tensor.bytes);
   }
   if (fileBytes === null || fileBytes < data + least || fileBytes > data + most) return null;
-  return { fileBytes, sums: sums.all(), largestTensor };
+  return { fileBytes, sums, largestTensor };
 }

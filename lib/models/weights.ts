@@ -1,5 +1,7 @@
 /** Sums over the tensors of a model, by the part of the model that they belong to and by data type. */
 
+import { modelError } from './model-file.ts';
+
 /** What a tensor is for. `experts` are the routed experts of a mixture; `blocks` is everything else in a layer. */
 export type WeightPart = 'embedding' | 'output' | 'blocks' | 'experts' | 'vision' | 'mtp';
 
@@ -21,19 +23,35 @@ export interface WeightSum {
   parameters: number;
 }
 
+/** A tensor of a file: bytes, and parameters of the model that it holds. */
+export interface TensorFacts {
+  name: string;
+  dtype: string;
+  bytes: number;
+  parameters: number;
+}
+
 export class WeightSums {
   /** By part, then by data type: 90,000 tensors build no key of both. */
   readonly #sums = new Map<WeightPart, Map<string, WeightSum>>();
+  /** Layers of the main model that have a tensor, where names number them. */
+  readonly #layers = new Set<number>();
 
-  add(part: WeightPart, dtype: string, bytes: number, parameters: number): void {
+  /** @param layers number of layers of the main model: those from there on predict further tokens (MTP). null: unknown. */
+  add({ bytes, dtype, name, parameters }: TensorFacts, layers: number | null): void {
+    const layer = layerOf(name);
+    const part = partOf(name, layer, layers);
+    const isNumbered = name.includes(FIRST_LAYERS) || name.startsWith('blk.');
+    if (isNumbered && (part === 'blocks' || part === 'experts')) this.#layers.add(layer);
     const sum = this.#sumOf(part, dtype);
     sum.tensors++;
     sum.bytes += bytes;
     sum.parameters += parameters;
   }
 
-  merge(others: Iterable<WeightSum>): void {
-    for (const other of others) {
+  merge(others: WeightSums): void {
+    for (const layer of others.#layers) this.#layers.add(layer);
+    for (const other of others.all()) {
       const sum = this.#sumOf(other.part, other.dtype);
       sum.tensors += other.tensors;
       sum.bytes += other.bytes;
@@ -53,6 +71,17 @@ export class WeightSums {
       byType.set(dtype, sum);
     }
     return sum;
+  }
+
+  /** @throws where some layers of the main model have tensors and others none: a file is missing. */
+  checkLayers(layers: number | null, path: string): void {
+    if (layers === null || this.#layers.size === 0 || this.#layers.size >= layers) return;
+    let missing = 0;
+    while (this.#layers.has(missing)) missing++;
+    throw modelError(
+      path,
+      `it has tensors of ${this.#layers.size} of ${layers} layers, and none of layer ${missing}: a file is missing; download it`,
+    );
   }
 
   /** Largest first. */
@@ -88,16 +117,11 @@ function digitAt(text: string, at: number): number {
 
 const VISION = /(?:^|\.)(?:vision\w*|visual|v|mm|mmproj|multi_modal_projector|image_newline|audio\w*|a)\./;
 
-/**
- * Part of a tensor by its name, in the conventions of Hugging Face and of GGUF.
- *
- * @param layers number of layers of the main model: layers from there on predict further tokens (MTP). null: unknown.
- */
-export function partOf(name: string, layers: number | null): WeightPart {
+/** Part of a tensor by its name, in the conventions of Hugging Face and of GGUF. */
+function partOf(name: string, layer: number, layers: number | null): WeightPart {
   if (name.includes('mtp.') || name.includes('.nextn.')) return 'mtp';
   // Some name a projection of attention "v" or "a".
   if (!name.startsWith(FIRST_LAYERS) && VISION.test(name)) return 'vision';
-  const layer = layerOf(name);
   if (layer >= 0) {
     if (layers !== null && layer >= layers) return 'mtp';
     return name.includes('.experts') || name.includes('_exps.') ? 'experts' : 'blocks';

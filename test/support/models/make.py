@@ -66,7 +66,7 @@ weight_map = {key: f"model-0000{part}-of-00002.safetensors" for part, shard in (
 with open(os.path.join(HERE, "sharded/model.safetensors.index.json"), "w") as file:
     json.dump({"metadata": {"total_size": 0}, "weight_map": weight_map}, file)
 
-# FP8 with block scales and a third layer that predicts further tokens; AWQ packed in I32; NVFP4 packed in U8.
+# FP8 with block scales and a layer after the last that predicts further tokens; AWQ packed in I32; NVFP4 packed in U8.
 write("fp8/model.safetensors", {
     "model.embed_tokens.weight": tensor("BF16", 96, 32),
     "model.layers.0.mlp.up_proj.weight": tensor("F8_E4M3", 64, 32),
@@ -75,7 +75,7 @@ write("fp8/model.safetensors", {
     "model.layers.2.eh_proj.weight": tensor("BF16", 32, 64),
     "visual.blocks.0.attn.qkv.weight": tensor("BF16", 24, 8),
 })
-config("fp8", num_nextn_predict_layers=1,
+config("fp8", num_hidden_layers=1, num_nextn_predict_layers=1,
        quantization_config={"quant_method": "fp8", "fmt": "e4m3", "weight_block_size": [128, 128]})
 write("awq/model.safetensors", {
     "model.embed_tokens.weight": tensor("F16", 96, 32),
@@ -83,14 +83,14 @@ write("awq/model.safetensors", {
     "model.layers.0.mlp.up_proj.qzeros": tensor("I32", 1, 8),
     "model.layers.0.mlp.up_proj.scales": tensor("F16", 1, 64),
 })
-config("awq", quantization_config={"quant_method": "awq", "bits": 4, "group_size": 32})
+config("awq", num_hidden_layers=1, quantization_config={"quant_method": "awq", "bits": 4, "group_size": 32})
 write("nvfp4/model.safetensors", {
     "model.embed_tokens.weight": tensor("BF16", 96, 32),
     "model.layers.0.mlp.up_proj.weight": tensor("U8", 64, 16),
     "model.layers.0.mlp.up_proj.weight_scale": tensor("F8_E4M3", 64, 2),
     "model.layers.0.mlp.up_proj.weight_scale_2": tensor("F32", 1),
 })
-config("nvfp4")
+config("nvfp4", num_hidden_layers=1)
 with open(os.path.join(HERE, "nvfp4/hf_quant_config.json"), "w") as file:
     json.dump({"quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8", "group_size": 16}}, file)
 

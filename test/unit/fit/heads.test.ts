@@ -40,6 +40,13 @@ describe('heads that cannot be divided among the ranks', () => {
     expect((await ask(32, 8, 2)).verdict).toBe('fits');
   });
 
+  it('a stage of a pipeline has a layer', async () => {
+    const stages = (pipelineParallel: number, program: FitProgram) => ask(32, 8, 1, program, { pipelineParallel });
+    for (const program of ['vllm', 'sglang', 'trtllm'] as const)
+      expect((await stages(37, program)).summary).toContain('36 layers cannot be divided among 37 stages');
+    expect((await stages(36, 'vllm')).verdict).toBe('fits');
+  });
+
   it('tokens are divided among the ranks of one head alone', async () => {
     const dcp = (ranks: number, decodeContextParallel: number) => ask(32, 8, ranks, 'vllm', { decodeContextParallel });
     expect((await dcp(8, 2)).summary).toContain(

@@ -53,7 +53,25 @@ describe('files of the Python package safetensors', () => {
   it('alone, with the config beside it', async () => {
     const model = await openModel(join(FIXTURES, 'awq/model.safetensors'));
     expect(model).toMatchObject({ name: 'model.safetensors', files: 1, parameters: 96 * 32 + 64 * 32 });
-    expect(model.architecture?.layers).toBe(2);
+    expect(model.architecture?.layers).toBe(1);
+  });
+
+  it('by the name of one shard: all of them', async () => {
+    const model = await openModel(join(FIXTURES, 'sharded/model-00002-of-00002.safetensors'));
+    expect(model).toMatchObject({
+      files: 2,
+      unread: [],
+      parameters: (await openModel(join(FIXTURES, 'sharded'))).parameters,
+    });
+  });
+
+  it('of which a shard is there under another name: a layer is missing', async () => {
+    const path = newFolder();
+    cpSync(join(FIXTURES, 'sharded/config.json'), join(path, 'config.json'));
+    cpSync(join(FIXTURES, 'sharded/model-00001-of-00002.safetensors'), join(path, 'model.safetensors'));
+    await expect(openModel(path)).rejects.toThrow(
+      'it has tensors of 1 of 2 layers, and none of layer 1: a file is missing',
+    );
   });
 
   it('of which only the config is there', async () => {

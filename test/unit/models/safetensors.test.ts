@@ -41,17 +41,21 @@ describe('the tensors of a safetensors file', () => {
     const { largestTensor, sums } = await withFile(path, (file) =>
       readSafetensors(file, { layers: 4, packedBits: null }),
     );
-    expect(sums.map(({ parameters, part, tensors }) => [part, parameters, tensors]).sort()).toEqual(
-      ['embedding', 'experts', 'mtp', 'output', 'vision'].map((part) => [part, 4, 1]),
-    );
+    expect(
+      sums
+        .all()
+        .map(({ parameters, part, tensors }) => [part, parameters, tensors])
+        .sort(),
+    ).toEqual(['embedding', 'experts', 'mtp', 'output', 'vision'].map((part) => [part, 4, 1]));
     expect(largestTensor).toBe(16);
+    expect(() => sums.checkLayers(4, path)).toThrow('it has tensors of 1 of 4 layers, and none of layer 0: a file is');
   });
 
   it('that are packed hold several parameters in an element, and their scales none', async () => {
     const packed = { dtype: 'I32', shape: [32, 8], data_offsets: [0, 1024] };
     const path = safetensors({ 'a.qweight': packed, 'a.scales': tensor([4], 1024, 1040) }, 1040);
     const { sums } = await withFile(path, (file) => readSafetensors(file, { layers: 4, packedBits: 4 }));
-    expect(sums.reduce((sum, { parameters }) => sum + parameters, 0)).toBe(32 * 8 * 8);
+    expect(sums.all().reduce((sum, { parameters }) => sum + parameters, 0)).toBe(32 * 8 * 8);
   });
 });
 
