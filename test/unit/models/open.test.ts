@@ -56,24 +56,6 @@ describe('files of the Python package safetensors', () => {
     expect(model.architecture?.layers).toBe(1);
   });
 
-  it('by the name of one shard: all of them', async () => {
-    const model = await openModel(join(FIXTURES, 'sharded/model-00002-of-00002.safetensors'));
-    expect(model).toMatchObject({
-      files: 2,
-      unread: [],
-      parameters: (await openModel(join(FIXTURES, 'sharded'))).parameters,
-    });
-  });
-
-  it('of which a shard is there under another name: a layer is missing', async () => {
-    const path = newFolder();
-    cpSync(join(FIXTURES, 'sharded/config.json'), join(path, 'config.json'));
-    cpSync(join(FIXTURES, 'sharded/model-00001-of-00002.safetensors'), join(path, 'model.safetensors'));
-    await expect(openModel(path)).rejects.toThrow(
-      'it has tensors of 1 of 2 layers, and none of layer 1: a file is missing',
-    );
-  });
-
   it('of which only the config is there', async () => {
     const model = await openModel(join(FIXTURES, 'sharded/config.json'));
     expect(model).toMatchObject({ name: 'sharded', source: 'config', weights: [], parameters: null });
@@ -282,12 +264,6 @@ describe('a folder', () => {
     await expect(openModel(path)).rejects.toMatchObject({ code: 'ERR_UMA_MODEL' });
   };
 
-  it('with a shard missing', async () => {
-    const path = newFolder();
-    cpSync(join(FIXTURES, 'sharded/model-00001-of-00002.safetensors'), join(path, 'model-00001-of-00002.safetensors'));
-    await refused(path, '1 of 2 shards "model-…" are there; download the others');
-  });
-
   it('that claims ten thousand shards', async () => {
     const path = newFolder();
     writeFileSync(join(path, 'model-00001-of-10000.safetensors'), '');
@@ -467,20 +443,6 @@ describe('a damaged GGUF file is refused in one line', () => {
     expect(error?.message).toContain(message);
     expect(error?.message).not.toContain('\n');
     expect(error?.code).toBe('ERR_UMA_MODEL');
-  });
-
-  it('a part is missing', async () => {
-    const path = newFolder();
-    cpSync(join(FIXTURES, 'split/gemma-00002-of-00002.gguf'), join(path, 'gemma-00002-of-00002.gguf'));
-    await expect(openModel(join(path, 'gemma-00002-of-00002.gguf'))).rejects.toThrow(
-      'part gemma-00001-of-00002.gguf is missing',
-    );
-  });
-
-  it('a part whose name does not say that it is one', async () => {
-    const path = join(newFolder(), 'gemma.gguf');
-    cpSync(join(FIXTURES, 'split/gemma-00001-of-00002.gguf'), path);
-    await expect(openModel(path)).rejects.toThrow(/gemma\.gguf: it is one of 2 parts; expected the name/);
   });
 
   it('but a type that is not known is sized by the distance to the next tensor, with a note', async () => {
