@@ -120,8 +120,9 @@ export class McpServer {
     try {
       const tool = await this.#tool(name);
       const document = await callCommand(tool.invocation(values), call.signal);
-      const isError = isObject(document.error);
-      return toolResult(isError ? document : tool.answer(document), isError);
+      const { error } = document;
+      if (!isObject(error)) return toolResult(tool.answer(document), false);
+      return toolResult({ ...document, error: { ...error, message: tool.errorText(String(error.message)) } }, true);
     } catch (error) {
       if (call.signal.aborted) return null;
       throw error;

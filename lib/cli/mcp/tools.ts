@@ -1,6 +1,6 @@
 /**
  * The tools: each is a command that only reads, and its arguments are options of that command under their own names. What a
- * tool answers is the document that the command prints under --json.
+ * tool answers is the document that the command prints under --json; an error names the arguments in place of the options.
  */
 import { memoryOf } from '../../memory/pool.ts';
 import type { Snapshot } from '../../types/index.ts';
@@ -25,6 +25,8 @@ export interface Tool {
   invocation(values: unknown): Invocation;
   /** The answer, from the command's document. */
   answer(document: object): object;
+  /** The text of an error of the command, with the names of arguments in place of options. */
+  errorText(message: string): string;
 }
 
 interface ToolSpec {
@@ -151,6 +153,7 @@ function toolOf(spec: ToolSpec, command: Command): Tool {
     inputSchema: { type: 'object', properties, additionalProperties: false },
     openWorld: spec.model === true,
     answer,
+    errorText: (message) => withArguments(message, isError ? { error: 'path' } : table),
     invocation(values) {
       const given = checkNames(name, values, Object.keys(properties));
       if (isError) return errorInvocation(given);
@@ -162,6 +165,16 @@ function toolOf(spec: ToolSpec, command: Command): Tool {
       return { args: [command.name, '--json', ...words.flat(), ...named] };
     },
   };
+}
+
+/** @param options those that the tool gives as arguments, by their own name or by that of the argument. */
+function withArguments(message: string, options: Readonly<Record<string, OptionSpec | string>>): string {
+  // Not in a value, which is quoted, nor in a command to type.
+  return message.replace(/"[^"]*"|umaprobe [^.:;]*|--([a-z-]+)/g, (word: string, option: string | undefined) => {
+    if (option === undefined || !Object.hasOwn(options, option)) return word;
+    const argument = options[option];
+    return `"${typeof argument === 'string' ? argument : option}"`;
+  });
 }
 
 function specOf(command: Command, option: string): OptionSpec {

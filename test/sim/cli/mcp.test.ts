@@ -70,8 +70,7 @@ describe('with the official client', () => {
     ['estimate', { params: 8e9, use: 'lora' }, ['estimate', '--params', '8e9', '--use', 'lora']],
     ['explain_error', { path: log }, ['explain', '--error', log]],
     ['processes', {}, ['processes']],
-    // A mistake that the command explains.
-    ['fit', { params: 7e9, for: 'vlm' }, ['fit', '--params', '7e9', '--for', 'vlm']],
+    // Mistakes that the command explains.
     ['fit', { model: '--html=/tmp/x' }, ['fit', '--', '--html=/tmp/x']],
     ['estimate', { model: '/nowhere' }, ['estimate', '/nowhere']],
   ])('%s %j answers as the command does', async (name, args, typed) => {
@@ -80,6 +79,18 @@ describe('with the official client', () => {
     expect(steady(structuredContent)).toEqual(steady(printed));
     expect(JSON.parse(content[0]?.text as string)).toEqual(structuredContent);
     expect(isError).toBe(printed.schema === 'umaprobe/error/1');
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['fit', {}, 'What shall fit? Name a model, or give "params" 70e9 or "bytes" 100GiB.'],
+    ['fit', { params: 7e9, context: '--bytes' }, '"context" "--bytes" is not a whole number from 1 to 100000000.'],
+    ['fit', { params: 7e9, 'program-version': '1' }, '"program-version" needs "for".'],
+    ['doctor', { only: ['x'] }, '"only" "x" matches no check. umaprobe doctor --list shows the checks.'],
+    ['explain_error', { path: '/none' }, '"path" "/none": there is no such file or folder (ENOENT 2)'],
+  ])('%s %j: the error names arguments, not options', async (name, args, message) => {
+    const { isError, structuredContent } = await call(name, args);
+    expect([isError, structuredContent]).toEqual([true, expect.objectContaining({ schema: 'umaprobe/error/1' })]);
+    expect(structuredContent?.error).toMatchObject({ message });
   });
 
   it('memory and snapshot answer as snapshot does', async () => {
