@@ -1,7 +1,10 @@
-/** Every JavaScript example of the documents runs as it stands, and on the page of the library prints what its comments say. */
+/**
+ * Every JavaScript example of the documents runs as it stands, passes TypeScript's strict checks, and on the page of the library
+ * prints what its comments say.
+ */
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as library from '../../../lib/index.ts';
@@ -10,6 +13,7 @@ import { CLI } from '../../support/cli.ts';
 import { masked } from '../../support/console-blocks.ts';
 import { PAGES } from '../../support/pages.ts';
 import { ROOT } from '../../support/root.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const documents = PAGES.map((page) => ({ page, text: readFileSync(join(ROOT, page), 'utf8') }));
 const examples = documents.flatMap(({ page, text }) =>
@@ -41,6 +45,29 @@ describe('examples', () => {
     const functions = Object.entries({ ...library, ...sim }).filter(([name]) => name !== 'UmaError');
     const missing = functions.filter(([name]) => !page.some((code) => new RegExp(`\\b${name}\\(`).test(code)));
     expect(missing.map(([name]) => name)).toEqual([]);
+  });
+
+  it('and the programs pass TypeScript under strict', () => {
+    const folder = temporaryFolder('strict');
+    const blocks = documents.flatMap(({ page, text }) =>
+      [...text.matchAll(/<!-- (?:example(?: root)?|program): (.+?) -->\n```js\n(.*?)```/gs)].map(
+        ([, title = '', code = '']) => ({
+          file: `${page}-${title}`.replace(/\W+/g, '-'),
+          code,
+        }),
+      ),
+    );
+    expect(blocks.length).toBeGreaterThan(examples.length);
+    for (const { code, file } of blocks) writeFileSync(join(folder, `${file}.mts`), code);
+    const compilerOptions = {
+      ...{ strict: true, noEmit: true, target: 'es2023', module: 'nodenext', skipLibCheck: true },
+      ...{ types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
+      paths: { umaprobe: [join(ROOT, 'dist/index.d.ts')], 'umaprobe/sim': [join(ROOT, 'dist/sim.d.ts')] },
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.mts'] }));
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8', timeout: 60_000 });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
   });
 
   it.for(examples)('$title', ({ code, root, title }, { skip }) => {
