@@ -105,7 +105,9 @@ void reclaim_needs_rights() {
 }
 
 void sync_writes() {
-  boot("gb10", 100, "events.0.atMs 0\nevents.0.what fileDirty\nevents.0.bytes 4294967296\n");
+  boot("gb10", 100,
+       "events.0.atMs 0\nevents.0.what fileDirty\nevents.0.bytes 4294967296\n"
+       "timing.writebackMsPerGiB 100000\n");
   const uint64_t dirty = meminfo("Dirty");
   EXPECT(dirty > 2 * kGiB);
   // Dirty pages cannot be dropped.
@@ -117,7 +119,7 @@ void sync_writes() {
 }
 
 void levels() {
-  boot("gb10-590-residue", 1000);
+  boot("gb10-590-residue", 100);
   const uint64_t free_before = meminfo("MemFree"), slab = meminfo("SReclaimable");
   EXPECT(recorded("poolBytes") == 64.0 * kGiB);
   const uint64_t cached = meminfo("Cached");

@@ -90,7 +90,7 @@ void process_is_killed() {
 }
 
 void pressure_spikes() {
-  boot("gb10", 1000, event(0, 400000, "pressure", "percent 98\noverMs 60000\n"));
+  boot("gb10", 1000, event(0, 400000, "pressure", "percent 98\noverMs 600000\n"));
   const uint64_t available = meminfo("MemAvailable");
   EXPECT(pressure_full10() == 0);
   await([&] { return pressure_full10() > 95; });
@@ -114,13 +114,13 @@ std::string points(const std::string& unit,
 }
 
 void memory_follows_a_curve() {
-  // Up to 40 GiB in 10 s, a step to 60 GiB for 20 s, then down to 10 GiB.
+  // Up to 40 GiB in 10 s, a step to 60 GiB for 80 s, then down to 10 GiB.
   boot(
       "gb10", 100,
       event(0, 40000, "anon",
             points(
                 "bytes",
-                {{10000, 40 * kGiB}, {10000, 60 * kGiB}, {30000, 60 * kGiB}, {30000, 10 * kGiB}})));
+                {{10000, 40 * kGiB}, {10000, 60 * kGiB}, {90000, 60 * kGiB}, {90000, 10 * kGiB}})));
   const uint64_t anon = meminfo("AnonPages"), available = meminfo("MemAvailable");
   await([&] { return meminfo("AnonPages") > anon + 5 * kGiB; });
   EXPECT(meminfo("AnonPages") <= anon + 60 * kGiB);
@@ -143,7 +143,7 @@ void curve_repeats() {
 }
 
 void pressure_follows_a_curve() {
-  boot("gb10", 1000,
+  boot("gb10", 250,
        event(0, 100000, "pressure",
              points("percent", {{0, 20}, {200000, 20}, {200000, 90}, {400000, 90}, {400000, 0}})));
   await([] { return pressure_full10() > 15 && pressure_full10() < 25; });

@@ -178,18 +178,19 @@ void watermarks_count() {
 void neighbour_grows() {
   boot("gb10", 100,
        "processes.0.name neighbour\nprocesses.0.pid 4200001\nprocesses.0.gpuBytes 0\n"
-       "processes.0.anonBytes 0\nevents.0.atMs 1000\nevents.0.what anon\n"
-       "events.0.bytes 42949672960\nevents.0.overMs 3000\nevents.0.process neighbour\n"
-       "events.1.atMs 20000\nevents.1.what exit\nevents.1.process neighbour\n");
+       "processes.0.anonBytes 0\nevents.0.atMs 40000\nevents.0.what anon\n"
+       "events.0.bytes 42949672960\nevents.0.overMs 40000\nevents.0.process neighbour\n"
+       "events.1.atMs 200000\nevents.1.what exit\nevents.1.process neighbour\n");
   const uint64_t before = meminfo("AnonPages");
-  wait_ms(25);
-  const uint64_t middle = meminfo("AnonPages") - before;
+  const auto grown = [&] { return meminfo("AnonPages") - before; };
+  for (int i = 0; i < 2000 && grown() <= 5 * kGiB; i++) wait_ms(1);
+  const uint64_t middle = grown();
   EXPECT(middle > 5 * kGiB && middle < 39 * kGiB, "%.1f GiB in the middle", (double)middle / kGiB);
-  wait_ms(30);
-  EXPECT(meminfo("AnonPages") - before == 40 * kGiB);
+  for (int i = 0; i < 2000 && grown() < 40 * kGiB; i++) wait_ms(1);
+  EXPECT(grown() == 40 * kGiB);
   EXPECT(read("/proc/4200001/comm") == "neighbour\n");
-  wait_ms(200);
-  EXPECT(meminfo("AnonPages") == before);
+  for (int i = 0; i < 5000 && grown() != 0; i++) wait_ms(1);
+  EXPECT(grown() == 0);
 }
 
 void cache_floods() {

@@ -2,6 +2,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -96,7 +97,7 @@ void no_driver() {
 void faults() {
   boot("gb10", 100,
        "faults.fail.0.call cudaMemGetInfo\nfaults.fail.0.status 46\nfaults.fail.0.after 1\n"
-       "faults.fail.0.times 2\nfaults.hang.0.call nvmlDeviceGet*\nfaults.hang.0.ms 10000\n"
+       "faults.fail.0.times 2\nfaults.hang.0.call nvmlDeviceGet*\nfaults.hang.0.ms 100000\n"
        "faults.hang.0.after 1\nfaults.hang.0.times 1\n");
   size_t free_bytes, total;
   EXPECT(cudaMemGetInfo(&free_bytes, &total) == 0);
@@ -106,17 +107,22 @@ void faults() {
   unsigned value;
   const double begun = now_ms();
   const nvmlDevice_t gpu = device();
-  EXPECT(now_ms() - begun < 50);
+  EXPECT(now_ms() - begun < 500);
   EXPECT(nvmlDeviceGetTemperature(gpu, 0, &value) == 0 && value == 40);
-  EXPECT(now_ms() - begun >= 100);  // 10 s of simulated time
+  EXPECT(now_ms() - begun >= 1000);  // 100 s of simulated time
 }
 
 void time_is_scaled() {
   boot("gb10", 10);
   cuda_free();
-  const double begun = now_ms();
-  allocate(20 * kGiB);
-  const double ms = now_ms() - begun;
+  // The least of several: this computer may be busy.
+  double ms = 160;
+  for (int i = 0; i < 50 && ms >= 160; i++) {
+    const double begun = now_ms();
+    void* const memory = allocate(20 * kGiB);
+    ms = std::min(ms, now_ms() - begun);
+    EXPECT(cudaFree(memory) == 0);
+  }
   EXPECT(ms > 70 && ms < 160, "20 GiB in %.0f ms at ten times the speed", ms);
 }
 

@@ -35,7 +35,7 @@ void cache_gives_way() {
 }
 
 void pools_keep_it() {
-  boot("gb10-590-pools", 1000, "driver.poolBytes 0\n");
+  boot("gb10-590-pools", 100, "driver.poolBytes 0\n");
   const uint64_t free_before = meminfo("MemFree");
   const int pid = start([] { allocate(64 * kGiB); });
   EXPECT(wait_for(pid, 20000) == 0);
