@@ -155,7 +155,7 @@ const NO_CONFIG = 'There is no config.json of a language model: the cache and th
 function withTensors(model: ModelFacts, read: readonly SafetensorsFile[]): ModelFacts {
   const sums = new WeightSums();
   for (const file of read) sums.merge(file.sums);
-  sums.checkLayers(model.architecture?.layers ?? null, model.path ?? model.name);
+  sums.checkLayers(model.architecture, model.path ?? model.name);
   const weights = sums.all();
   return {
     ...model,

@@ -30,7 +30,7 @@ export async function openGguf(folder: ModelFolder, file: string, name: string):
   const headers = [first, ...(await inTurns(parts.slice(1), (part) => read(part, layers)))];
   const sums = new WeightSums();
   for (const header of headers) sums.merge(header.sums);
-  sums.checkLayers(layers, path);
+  sums.checkLayers(architecture, path);
   const weights = sums.all();
   // Without an output layer of its own the embedding is used for it.
   if (architecture !== null) architecture.tied = bytesOf(weights, 'output') === 0 && bytesOf(weights, 'embedding') > 0;
