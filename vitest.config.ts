@@ -90,8 +90,8 @@ export default defineConfig({
         env: { UMAPROBE_BINARY: '/a unit test loads no binary' },
         globalSetup: './scripts/machine-validator.mjs',
       }),
-      project('sim', { testTimeout: 30_000, hookTimeout: 30_000, exclude: [...SLOW, ...WITHOUT] }), // the real binary on a simulated machine
-      project('slow', { testTimeout: 60_000, hookTimeout: 60_000, include: SLOW, exclude: WITHOUT }),
+      project('sim', { testTimeout: 120_000, hookTimeout: 120_000, exclude: [...SLOW, ...WITHOUT] }), // the real binary on a simulated machine
+      project('slow', { testTimeout: 120_000, hookTimeout: 120_000, include: SLOW, exclude: WITHOUT }),
       // The real kernel of this machine: its page cache, real files, other users. Other programs move the same
       // counters, so a failed test is retried.
       project('kernel', { ...KERNEL, fileParallelism: false, exclude: [...BESIDE, ...KERNEL_SLOW, ...SLOW] }),

@@ -14,7 +14,7 @@ import {
   DROP_POOLS,
   RELEASE_HUGE_PAGES,
 } from '../memory/remedies.ts';
-import { type HostFacts, hostFacts, safeOnDevice, safeOnHost } from '../memory/safe.ts';
+import { type HostFacts, hostFacts, safeByFloor, safeOnDevice, safeOnHost } from '../memory/safe.ts';
 import type {
   DeviceSnapshot,
   Finding,
@@ -148,12 +148,16 @@ function deviceOf(snapshot: Snapshot, ordinal: number | null): DeviceSnapshot | 
   throw outOfRange('device', `one of ${devices.map(numberOf).join(', ')}`, ordinal);
 }
 
-function poolOf({ host }: Snapshot, device: DeviceSnapshot, limit: number | null): FitPool | null {
+function poolOf(snapshot: Snapshot, device: DeviceSnapshot, limit: number | null): FitPool | null {
+  const { host } = snapshot;
   const { afterReclaim, immediate } = device.allocatable;
   const available = afterReclaim ?? immediate;
   const total = totalOf(device, host.total);
   if (available === null || total === null || limit === null) return null;
-  return { total, used: Math.max(0, total - available), kept: Math.max(0, available - limit), loadable: limit };
+  const inAnyBlocks = device.memoryModel === 'unified' ? safeByFloor(hostFacts(snapshot, device)).low : null;
+  const fragmented = Math.max(0, (inAnyBlocks ?? limit) - limit);
+  const kept = Math.max(0, available - limit - fragmented);
+  return { total, used: Math.max(0, total - available), kept, fragmented, loadable: limit };
 }
 
 /** Of a program that names no GPU: another one on which more can be loaded than on its own, whatever is stopped there. */

@@ -70,14 +70,14 @@ export interface FitPart {
 /** What the picture of a pool is drawn from. */
 export type Pooled = Pick<FitReport, 'device' | 'limit' | 'need' | 'pool'>;
 
-/** In the order of the bar: in use, the need by its terms, what stays, what is kept for the host. */
+/** In the order of the bar: in use, the need by its terms, what stays, what cannot be loaded. */
 export function fitParts({ device, need, pool }: Pooled): FitPart[] {
   if (pool === null) return [];
-  const { kept, loadable, used } = pool;
+  const { fragmented, kept, loadable, used } = pool;
   const size = need.bytes;
-  const eaten = Math.min(kept, Math.max(0, size - loadable));
+  const eaten = Math.max(0, size - loadable);
   const names = need.terms.map(({ name }) => (name === 'bytes' ? 'need' : (TERM_LABELS[name] ?? clean(name))));
-  const letters = lettersOf(['used', 'host', ...names]).slice(2);
+  const letters = lettersOf(['used', 'host', 'fragmented', ...names]).slice(3);
   const terms = need.terms.map(({ bytes }, index) => ({
     letter: letters[index] ?? '?',
     style: styleAt(index),
@@ -89,7 +89,8 @@ export function fitParts({ device, need, pool }: Pooled): FitPart[] {
     { letter: 'U', style: 'unattributed', name: 'in use', bytes: used },
     ...terms,
     { letter: '.', style: 'free', name: 'can still be loaded', bytes: Math.max(0, loadable - size) },
-    { letter: 'H', style: 'kernel', name: keeper, bytes: kept - eaten },
+    { letter: 'F', style: 'kernel', name: 'in blocks too small for a GPU', bytes: Math.max(0, fragmented - eaten) },
+    { letter: 'H', style: 'kernel', name: keeper, bytes: Math.max(0, kept - Math.max(0, eaten - fragmented)) },
   ];
 }
 

@@ -195,6 +195,8 @@ export interface FitPool {
   used: number;
   /** Free or reclaimable, and not to be loaded: the host's floor, the share of the GPU's other users. */
   kept: number;
+  /** Free in blocks that are too small for allocations of the GPU. */
+  fragmented: number;
   /** What can be loaded. */
   loadable: number;
 }

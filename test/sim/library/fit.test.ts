@@ -12,7 +12,7 @@ import { QWEN3_8B } from '../../support/qwen.ts';
 import { ROOT } from '../../support/root.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { MiB } from '../../support/units.ts';
+import { GiB, MiB } from '../../support/units.ts';
 
 function ask(machine: string, ...args: string[]): { status: number | null; report: FitReport } {
   const { code: status, stdout } = runUmaprobe(['fit', ...args, '--json', '--sim', machine]);
@@ -49,6 +49,17 @@ describe('fit', () => {
     expect(status).toBe(1);
     expect(report.remedies[0]?.command).toBe('sync; echo 1 | sudo tee /proc/sys/vm/drop_caches');
     expect(ask('gb10-cached', '--bytes', '14GB', '--for', 'vllm').status).toBe(0);
+  });
+
+  it('names what is free in blocks too small for a GPU, apart from what the host keeps', () => {
+    const { pool } = ask('gb10-fragmented', '--bytes', '10GiB').report;
+    if (pool === null) throw new Error('the pool is not known');
+    const { fragmented, kept, loadable, total, used } = pool;
+    expect(used + kept + fragmented + loadable).toBe(total);
+    expect([fragmented > 90 * GiB, kept < 10 * GiB]).toEqual([true, true]);
+    expect(ask('gb10', '--bytes', '10GiB').report.pool?.fragmented).toBe(0);
+    const { stdout } = runUmaprobe(['fit', '--bytes', '10GiB', '--sim', 'gb10-fragmented']);
+    expect(stdout).toMatch(/F {2}in blocks too small for a GPU +99\.\d\d GiB/);
   });
 
   it('names the programs that huge pages blind, and why', () => {
