@@ -67,7 +67,10 @@ const WITHOUT = (process.env.UMAPROBE_TEST_WITHOUT ?? '').split(' ').filter((fil
 
 const KERNEL = { testTimeout: 120_000, hookTimeout: 120_000, retry: 2 };
 
-/** Each folder of tests is a project. The needs of a test decide its folder. */
+/**
+ * Each folder of tests is a project. The needs of a test decide its folder. Timeouts end what hangs, and decide nothing else:
+ * beside other programs a test takes six times as long.
+ */
 function project(name: string, options: object = {}) {
   return { extends: true as const, test: { name, include: [`test/${name}/**/*.test.ts`], ...options } };
 }
@@ -85,7 +88,7 @@ export default defineConfig({
       // No binary, so that files may share a process: starting one takes longer than most files. Nothing is built for
       // them but the validator of machine files, in a third of a second.
       project('unit', {
-        testTimeout: 60_000, // beside other programs a property test takes six times as long
+        testTimeout: 60_000,
         isolate: false,
         env: { UMAPROBE_BINARY: '/a unit test loads no binary' },
         globalSetup: './scripts/machine-validator.mjs',
