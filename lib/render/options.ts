@@ -7,6 +7,8 @@ export interface RenderOptions {
   width: number;
   /** Columns after which a line is cut: those of a terminal; Infinity in a pipe or a file, which loses nothing. */
   cut: number;
+  /** Lines that a page may have before its first ones leave the window; absent in a pipe or a file, which loses nothing. */
+  rows?: number;
   paint: Paint;
   unicode: boolean;
   /** `--exact`: every amount with all its digits. */

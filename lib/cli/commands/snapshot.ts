@@ -53,8 +53,6 @@ export const snapshotCommand: Command = {
       text: (terminal) =>
         snapshotPage(document, renderOptionsFor(terminal, { exact, hostName: hostname() }), {
           full: flag(values, 'full'),
-          // The line below the page is the shell's.
-          ...(terminal.isTty ? { rows: terminal.rows - 1 } : {}),
         }),
     };
   },

@@ -130,8 +130,10 @@ function hasUnicode(env: NodeJS.ProcessEnv): boolean {
 
 /** How a page is drawn on this terminal. */
 export function renderOptionsFor(
-  { columns, isTty, paint, unicode }: Terminal,
+  { columns, isTty, paint, rows, unicode }: Terminal,
   { exact = false, hostName = '' }: Partial<Pick<RenderOptions, 'exact' | 'hostName'>> = {},
 ): RenderOptions {
-  return { width: columns, cut: isTty ? columns : Number.POSITIVE_INFINITY, paint, unicode, exact, hostName };
+  const page = { width: columns, paint, unicode, exact, hostName };
+  // The line below a page is the shell's.
+  return isTty ? { ...page, cut: columns, rows: rows - 1 } : { ...page, cut: Number.POSITIVE_INFINITY };
 }

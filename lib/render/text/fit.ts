@@ -27,7 +27,7 @@ import {
 } from '../fit-parts.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { type Column, hanging, padEnd, table, truncate, widthOf } from '../text-layout.ts';
-import { flow, labelled, sections, simulatedBand } from './frame.ts';
+import { fitting, flow, labelled, sections, simulatedBand } from './frame.ts';
 import { cells } from './snapshot-memory.ts';
 
 export interface FitView {
@@ -37,13 +37,20 @@ export interface FitView {
   all: boolean;
 }
 
+/** The steps by which the page gets shorter in a window of few rows. */
+const SHORTER = { noBar: 1, noBlankLines: 2 };
+
 export function fitPage(report: FitReport, view: FitView, options: RenderOptions): string[] {
   const { simulated } = report;
-  return sections(
-    [...(simulated === null ? [] : [simulatedBand(simulated, options)]), ...verdictLines(report, options)],
-    poolLines(report, clean(view.title), options),
-    [...programLines(report, view, options), ...detailLines(report, view, options)],
-  );
+  const page = (step: number): string[] => {
+    const parts = [
+      [...(simulated === null ? [] : [simulatedBand(simulated, options)]), ...verdictLines(report, options)],
+      poolLines(step < SHORTER.noBar ? report : { ...report, pool: null }, clean(view.title), options),
+      [...programLines(report, view, options), ...detailLines(report, view, options)],
+    ];
+    return step < SHORTER.noBlankLines ? sections(...parts) : parts.flat();
+  };
+  return view.all ? page(0) : fitting(SHORTER.noBlankLines, page, options);
 }
 
 function poolLines(report: Pooled, title: string, options: RenderOptions): string[] {

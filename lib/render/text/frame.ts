@@ -21,6 +21,22 @@ export function sections(...parts: readonly (readonly string[])[]): string[] {
   return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
+/**
+ * A page that fits its window: the longest one, of steps 0 to `last` each shorter than the one before, or the last one.
+ *
+ * @param page of a step.
+ */
+export function fitting(
+  last: number,
+  page: (step: number) => string[],
+  { rows = Number.POSITIVE_INFINITY }: RenderOptions,
+): string[] {
+  for (let step = 0; ; step++) {
+    const lines = page(step);
+    if (lines.length <= rows || step === last) return lines;
+  }
+}
+
 /** "a · b · c", or "a  b  c" without dots, broken between parts only. */
 export function flow(parts: readonly string[], options: RenderOptions, { dots = true } = {}): string[] {
   const glue = '\u00a0';

@@ -5,7 +5,7 @@ import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, padEnd, padStart } from '../text-layout.ts';
 import { signed } from './cache-actions.ts';
-import { labelled, sections, simulatedBand } from './frame.ts';
+import { fitting, labelled, sections, simulatedBand } from './frame.ts';
 
 const VERDICT_STYLES: Readonly<Record<PrepareReport['verdict'], Style>> = {
   enough: 'ok',
@@ -20,21 +20,30 @@ const STEP_STYLES: Readonly<Record<PrepareStep['state'], Style>> = {
   failed: 'danger',
 };
 
+/** The steps by which the page gets shorter in a window of few rows. */
+const SHORTER = { noTime: 1, noQuestion: 2, noBlankLines: 3 };
+
 export function preparePage(report: PrepareReport, options: RenderOptions): string[] {
   const { bytes, floor, simulated, steps, verdict } = report;
-  return sections(
-    [
-      ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
-      ...labelled(verdict.toUpperCase().replace('-', ' '), VERDICT_STYLES[verdict], clean(report.reason), options),
-    ],
-    [
-      `wanted   ${formatBoth(bytes)}`,
-      ...hanging('floor    ', `${formatBoth(floor.bytes)} for the host: ${floor.from}`, options.width),
-    ],
-    steps.flatMap((step) => stepLines(step, options)),
-    sourceLines(report, options),
-    [options.paint('dim', `took ${formatDuration(report.durationMs)}`)],
-  );
+  const page = (step: number): string[] => {
+    const parts = [
+      [
+        ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
+        ...labelled(verdict.toUpperCase().replace('-', ' '), VERDICT_STYLES[verdict], clean(report.reason), options),
+      ],
+      step < SHORTER.noQuestion
+        ? [
+            `wanted   ${formatBoth(bytes)}`,
+            ...hanging('floor    ', `${formatBoth(floor.bytes)} for the host: ${floor.from}`, options.width),
+          ]
+        : [],
+      steps.flatMap((each) => stepLines(each, options)),
+      sourceLines(report, options),
+      step < SHORTER.noTime ? [options.paint('dim', `took ${formatDuration(report.durationMs)}`)] : [],
+    ];
+    return step < SHORTER.noBlankLines ? sections(...parts) : parts.flat();
+  };
+  return fitting(SHORTER.noBlankLines, page, options);
 }
 
 function stepLines(step: PrepareStep, { width, paint }: RenderOptions): string[] {

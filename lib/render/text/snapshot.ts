@@ -3,7 +3,7 @@ import { clean } from '../../base/format.ts';
 import type { Snapshot } from '../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import { hanging } from '../text-layout.ts';
-import { flow, sections, simulatedBand } from './frame.ts';
+import { fitting, flow, sections, simulatedBand } from './frame.ts';
 import { numberLines } from './snapshot-answer.ts';
 import { barLines, legendLine, legendLines } from './snapshot-bar.ts';
 import { dedicatedMemoryBars, libraryLines, processTable } from './snapshot-devices.ts';
@@ -12,23 +12,12 @@ import { ledgerTable, poolBar } from './snapshot-memory.ts';
 import { healthLines } from './snapshot-pressure.ts';
 import { toolsTable } from './snapshot-tools.ts';
 
-/** @param rows of the window that the page may take; Infinity: a pipe or a file, which loses nothing. */
-export function snapshotPage(
-  snapshot: Snapshot,
-  options: RenderOptions,
-  { full = false, rows = Number.POSITIVE_INFINITY }: { full?: boolean; rows?: number } = {},
-): string[] {
-  return full ? fullPage(snapshot, options) : fittingPage(snapshot, options, rows);
-}
-
 /** The steps by which the first page gets shorter, each besides those before it: verdict and next step are never left out. */
 const SHORTER = { plainLegend: 1, noHints: 2, noTools: 3, noBlankLines: 4, noBar: 5, noDevices: 6, noNumbers: 7 };
 
-function fittingPage(snapshot: Snapshot, options: RenderOptions, rows: number): string[] {
-  for (let step = 0; ; step++) {
-    const page = firstPage(snapshot, options, step);
-    if (page.length <= rows || step === SHORTER.noNumbers) return page;
-  }
+export function snapshotPage(snapshot: Snapshot, options: RenderOptions, { full = false } = {}): string[] {
+  if (full) return fullPage(snapshot, options);
+  return fitting(SHORTER.noNumbers, (step) => firstPage(snapshot, options, step), options);
 }
 
 function firstPage(snapshot: Snapshot, options: RenderOptions, step: number): string[] {

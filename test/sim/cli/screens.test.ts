@@ -116,6 +116,20 @@ describe.skipIf(missingTerminal !== null)('screens (simulated)', () => {
     }
   });
 
+  it('of fit and prepare has the answer in 60×20', { timeout: 60_000 }, async () => {
+    const commands = ['fit --params 7e9 --sim gb10-cached', 'prepare 60GiB --sim gb10-cached'];
+    const pages = await screensOf(
+      commands.map((words) => typed(`umaprobe ${words}`)),
+      env,
+      { columns: 60, rows: 20 },
+    );
+    for (const page of pages) expect(page.lines.length).toBeLessThan(20);
+    expect(pages.map(({ lines }) => lines[1])).toEqual([
+      expect.stringMatching(/^FITS {2}/),
+      expect.stringMatching(/^ENOUGH {2}/),
+    ]);
+  });
+
   it('of doctor shows in 80×24 what applies, and a pipe has every check', { timeout: 60_000 }, async () => {
     const commands = ['gb10-kho', 'gb10-no-context', 'gb10-resting'].map((name) => `umaprobe doctor --sim ${name}`);
     for (const page of await screensOf(commands.map(typed), env, { columns: 80, rows: 24 })) {

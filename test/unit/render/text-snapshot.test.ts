@@ -77,7 +77,7 @@ describe('the page', () => {
       const verdict = verdictLines(snapshot, optionsAt(width));
       const whole = snapshotPage(snapshot, optionsAt(width));
       for (let rows = whole.length; rows > 0; rows--) {
-        const lines = snapshotPage(snapshot, optionsAt(width), { rows });
+        const lines = snapshotPage(snapshot, { ...optionsAt(width), rows });
         expect(lines.join('\n')).toContain(verdict.join('\n'));
         expect(lines.length).toBeLessThanOrEqual(
           Math.max(rows, verdict.length + bandLines(snapshot, optionsAt(width)).length),
