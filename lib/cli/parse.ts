@@ -197,7 +197,10 @@ function whyNot({ arguments: { max } }: Command, extra: string): string {
 }
 
 /** What a word that has no place here was probably meant as: a command, or the value of an option. */
-function misplacedHint({ arguments: { bareWord } }: Command, extra: string): string {
+function misplacedHint({ arguments: { bareWord }, name }: Command, extra: string): string {
   if (find(extra) !== undefined) return ` Put the command first: umaprobe ${extra} …`;
-  return bareWord?.pattern.test(extra) === true ? ` Did you mean --${bareWord.option} ${extra}?` : '';
+  const member = didYouMean(extra, members(name), `umaprobe ${name} `);
+  if (member !== '' || bareWord === undefined) return member;
+  if (bareWord.pattern.test(extra)) return ` Did you mean --${bareWord.option} ${extra}?`;
+  return bareWord.otherwise === undefined ? '' : ` ${bareWord.otherwise}`;
 }

@@ -66,7 +66,7 @@ async function find(model: string, search: Search): Promise<ModelFacts> {
     status: null,
     name: 'ENOENT',
     message:
-      'there is none; expected a folder, a .gguf or .safetensors file, a config.json, or a name in a model store (org/name, or name:tag of Ollama)',
+      'there is none; expected a folder, a .gguf or .safetensors file, a config.json, a name in a model store (org/name, or name:tag of Ollama), or hf:org/name on the Hub',
   });
 }
 

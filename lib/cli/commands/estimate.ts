@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { LIMITS } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
 import { estimate, estimateTable } from '../../estimate/index.ts';
@@ -197,6 +198,8 @@ export function modelOf(values: Values, named: readonly string[], command: strin
   if (hidden !== undefined) throw new UsageError('--hidden needs --params: a model has its own.', command);
   if (dtype !== undefined && choice(values, 'use', ESTIMATE_USES, 'inference', command) === 'inference')
     throw new UsageError('--dtype needs --params, or a --use that trains: a model has its own.', command);
+  if (model !== undefined && /^\d+(\.\d+)?[bm]$/i.test(model) && !existsSync(model))
+    throw new UsageError(`There is no model "${model}". Did you mean --params ${model}?`, command);
   if (model === undefined)
     throw new UsageError('A model is expected: a folder, a file, a name in a store, or --params 70e9.', command);
   return model;

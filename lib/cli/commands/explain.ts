@@ -39,7 +39,12 @@ export const explainCommand: Command = {
     { command: 'docker logs vllm 2>&1 | umaprobe explain --error - --json', means: 'for scripts' },
   ],
   readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'error', pattern: /^\S+$/ } },
+  arguments: {
+    min: 0,
+    max: 0,
+    afterDashes: false,
+    bareWord: { option: 'error', pattern: /^\S+$/, otherwise: 'To paste a message: umaprobe explain --error -.' },
+  },
   async run(context) {
     const path = text(context.values, 'error');
     if (path === undefined) {

@@ -49,7 +49,7 @@ export const serveCommand: Command = {
     { command: 'umaprobe serve --hosts spark-1,spark-2', means: 'a page of two machines' },
   ],
   readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: false },
+  arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'listen', pattern: /^[\d.:[\]]+$/ } },
   async run({ json, stdout, values }) {
     if (json) throw new UsageError('serve answers over HTTP; --json does not apply.', NAME);
     const listen = text(values, 'listen') ?? DEFAULT_LISTEN;

@@ -29,7 +29,7 @@ export interface Arguments {
   /** Whether more may follow after `--`, and whether they are a program with options of its own. */
   afterDashes: boolean | 'program';
   /** Option that an argument too many was probably meant for, if it looks so: `stress 60GB` is `stress --max 60GB`. */
-  bareWord?: { option: string; pattern: RegExp };
+  bareWord?: { option: string; pattern: RegExp /** The hint for another word. */; otherwise?: string };
 }
 
 export interface Command {

@@ -64,7 +64,13 @@ export function count(values: Values, name: string, range: Range, command: strin
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (number >= min && number <= max) return number;
   const expected = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-  throw new UsageError(`--${name} "${value}" is not a whole number ${expected}.`, command);
+  throw new UsageError(`--${name} "${value}" is not a whole number ${expected}.${thousandsHint(value)}`, command);
+}
+
+/** "32k" of tokens is 32,768 to some and 32,000 to others. */
+function thousandsHint(value: string): string {
+  const [, thousands] = /^(\d{1,6})k$/i.exec(value) ?? [];
+  return thousands === undefined ? '' : ` Write ${Number(thousands) * 1024} or ${thousands}000.`;
 }
 
 /** A number above 0 and up to `max`, such as a scale. */
@@ -144,7 +150,11 @@ export function size(values: Values, name: string, command: string, range: Range
 
 /** "1GB,2GiB" → bytes. */
 export function sizes(values: Values, name: string, command: string): number[] | undefined {
-  return list(values, name, command)?.map((word) => sizeOf(word, `--${name}`, command));
+  return list(values, name, command)?.map((word) => {
+    if (word.includes('..'))
+      throw new UsageError(`--${name} "${word}" is no list, such as 1GB,4GB; a range is --from 1GB --to 4GB.`, command);
+    return sizeOf(word, `--${name}`, command);
+  });
 }
 
 /** Whether the option was given. */

@@ -66,6 +66,7 @@ describe('mistakes', () => {
     [['watch', '--interval', '1ms'], 2, /outside 100ms to 1h/],
     [['doctor', '--only', 'swapfull'], 2, /--only "swapfull" matches no check\. Did you mean swap\.full\? See/],
     [['doctor', '--only', 'xyz'], 2, /--only "xyz" matches no check\. umaprobe doctor --list shows the checks\./],
+    [['explain', 'CUDA out of memory'], 2, /To paste a message: umaprobe explain --error -\. See/],
     [['explain', 'vllm.log'], 2, /is given "vllm\.log"\. Did you mean --error vllm\.log\? See/],
     [
       ['explain', '--error', 'CUDA out of memory'],

@@ -267,6 +267,24 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
     'profile --vary bs=1..8 -- true',
     '--vary "bs=1..8": "1..8" is not a number; write --vary bs=1,2,4,8, or for a range --bisect bs=1..8. See umaprobe profile --help.',
   ],
+  ['fit 70B', 'There is no model "70B". Did you mean --params 70B? See umaprobe fit --help.'],
+  ['estimate 1.5b', 'There is no model "1.5b". Did you mean --params 1.5b? See umaprobe estimate --help.'],
+  [
+    'estimate --params 7e9 --context 32k',
+    '--context "32k" is not a whole number from 1 to 100000000. Write 32768 or 32000. See umaprobe estimate --help.',
+  ],
+  [
+    'sweep --sizes 1GB..4GB',
+    '--sizes "1GB..4GB" is no list, such as 1GB,4GB; a range is --from 1GB --to 4GB. See umaprobe sweep --help.',
+  ],
+  [
+    'serve 8080',
+    'serve takes no argument, and is given "8080". Did you mean --listen 8080? See umaprobe serve --help.',
+  ],
+  [
+    'record shwo',
+    'record takes no argument, and is given "shwo". Did you mean umaprobe record show? See umaprobe record --help.',
+  ],
   [
     'profile bs=1,2 -- x {bs}',
     'profile takes no argument, and is given "bs=1,2". Did you mean --vary bs=1,2? See umaprobe profile --help.',
