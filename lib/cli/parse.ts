@@ -40,6 +40,7 @@ function commandHint(word: string): string {
   const names = COMMANDS.map((entry) => entry.name);
   const known = [...new Set([...names.flatMap((name) => [name, ...name.split(' ')]), ...groups()])];
   const near = nearest(word, known);
+  if (/^[–—−]/.test(word)) return ' An option begins with two hyphens: --.';
   if (near === null) return '';
   const whole = known.includes(near) && !names.includes(near) ? names.find((name) => name.endsWith(` ${near}`)) : near;
   return ` Did you mean umaprobe ${whole ?? near}?`;
@@ -147,7 +148,26 @@ function checkOption(token: OptionToken, typed: string, table: OptionTable, comm
   }
 }
 
+/** Options as vLLM, SGLang, llama.cpp and web servers call them, by which they are looked for here. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  tp: 'tensor-parallel',
+  ctx: 'context',
+  'ctx-size': 'context',
+  'context-length': 'context',
+  'max-model-len': 'context',
+  'max-num-seqs': 'sequences',
+  'kv-cache-dtype': 'kv-dtype',
+  quant: 'dtype',
+  quantization: 'dtype',
+  'gpu-memory-utilization': 'utilization',
+  'mem-fraction-static': 'utilization',
+  host: 'listen',
+  port: 'listen',
+};
+
 function optionHint({ name, rawName }: OptionToken, typed: string, table: OptionTable): string {
+  const ours = Object.hasOwn(FOREIGN, name) ? (FOREIGN[name] ?? '') : '';
+  if (rawName.startsWith('--') && Object.hasOwn(table, ours)) return ` Did you mean --${ours}?`;
   if (rawName.startsWith('--')) return didYouMean(name, Object.keys(table), '--');
   if (typed.length > 2) return didYouMean(typed.slice(1), Object.keys(table), '--');
   const other = Object.values(table).find(({ short }) => short?.toLowerCase() === name.toLowerCase());
@@ -198,6 +218,7 @@ function whyNot({ arguments: { max } }: Command, extra: string): string {
 
 /** What a word that has no place here was probably meant as: a command, or the value of an option. */
 function misplacedHint({ arguments: { bareWord }, name }: Command, extra: string): string {
+  if (/^[kmgt]i?b$/i.test(extra)) return ` A size is one word, such as 60${extra}.`;
   if (find(extra) !== undefined) return ` Put the command first: umaprobe ${extra} …`;
   const member = didYouMean(extra, members(name), `umaprobe ${name} `);
   if (member !== '' || bareWord === undefined) return member;

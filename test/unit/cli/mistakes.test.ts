@@ -267,6 +267,17 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
     'profile --vary bs=1..8 -- true',
     '--vary "bs=1..8": "1..8" is not a number; write --vary bs=1,2,4,8, or for a range --bisect bs=1..8. See umaprobe profile --help.',
   ],
+  ['fit --params 7e9 --tp 2', 'fit has no option --tp. Did you mean --tensor-parallel? See umaprobe fit --help.'],
+  [
+    'fit --params 7e9 --max-model-len 4096',
+    'fit has no option --max-model-len. Did you mean --context? See umaprobe fit --help.',
+  ],
+  ['serve --port 8080', 'serve has no option --port. Did you mean --listen? See umaprobe serve --help.'],
+  [
+    'prepare 60 GiB',
+    'prepare takes one argument, and is given "GiB", too. A size is one word, such as 60GiB. See umaprobe prepare --help.',
+  ],
+  ['—sim gb10', '"—sim" is not a command. An option begins with two hyphens: --. See umaprobe --help.'],
   ['fit 70B', 'There is no model "70B". Did you mean --params 70B? See umaprobe fit --help.'],
   ['estimate 1.5b', 'There is no model "1.5b". Did you mean --params 1.5b? See umaprobe estimate --help.'],
   [
