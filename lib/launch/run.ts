@@ -5,7 +5,7 @@ import { LIMITS } from '../base/limits.ts';
 import { prepare } from '../cache/index.ts';
 import { openModel } from '../estimate/index.ts';
 import { assertWatchable, guard } from '../guard/index.ts';
-import { hostFloor } from '../memory/floor.ts';
+import { checkBelowTotal, hostFloor } from '../memory/floor.ts';
 import { folderOf, makeFolder } from '../record/folder.ts';
 import { mark, record, whyNotRecorded } from '../record/index.ts';
 import { snapshot } from '../snapshot/index.ts';
@@ -48,6 +48,7 @@ export async function runLaunch(settings: LaunchSettings): Promise<LaunchReport>
   const started = performance.now();
   // A context of this process would hold memory for as long as the program runs.
   const machine = await snapshot({ memGetInfo: 'needed', ...(signal === undefined ? {} : { signal }) });
+  checkBelowTotal('floorBytes (--floor)', settings.floorBytes, machine.host.total);
   // The plan of a launch that no guard could follow is no plan.
   assertWatchable(machine.host.available);
   const launched = new Launch(settings, machine);

@@ -110,6 +110,7 @@ describe('mistakes', () => {
     ['layout --floor 5TB --journal none a=1GB', 'floorBytes (--floor)'],
     ['stress --floor 5TB --journal none', 'floorBytes (--floor)'],
     ['prepare 1GB --floor 5TB', 'floorBytes (--floor)'],
+    ['launch --dry-run --bytes 1GB --floor 5TB -- true', 'floorBytes (--floor)'],
   ])('umaprobe %s: more than the machine has', (typed, option) => {
     expect(runUmaprobe(['--sim', 'gb10', ...typed.split(' ')])).toMatchObject({
       code: 2,
