@@ -116,8 +116,12 @@ describe.skipIf(missingTerminal !== null)('screens (simulated)', () => {
     }
   });
 
-  it('of fit and prepare has the answer in 60×20', { timeout: 60_000 }, async () => {
-    const commands = ['fit --params 7e9 --sim gb10-cached', 'prepare 60GiB --sim gb10-cached'];
+  it('of fit, prepare and doctor has the answer in 60×20', { timeout: 60_000 }, async () => {
+    const commands = [
+      'fit --params 7e9 --sim gb10-cached',
+      'prepare 60GiB --sim gb10-cached',
+      'doctor --sim gb10-busy',
+    ];
     const pages = await screensOf(
       commands.map((words) => typed(`umaprobe ${words}`)),
       env,
@@ -127,7 +131,10 @@ describe.skipIf(missingTerminal !== null)('screens (simulated)', () => {
     expect(pages.map(({ lines }) => lines[1])).toEqual([
       expect.stringMatching(/^FITS {2}/),
       expect.stringMatching(/^ENOUGH {2}/),
+      '',
     ]);
+    // What is not judged keeps its name.
+    expect(pages[2]?.lines).toContain('unknown  uvm.oversubscription');
   });
 
   it('of doctor shows in 80×24 what applies, and a pipe has every check', { timeout: 60_000 }, async () => {
