@@ -60,13 +60,15 @@ async function readProcesses(needs: ReadonlySet<Need>): Promise<ProcessesReport 
 }
 
 /**
- * The same with cudaMemGetInfo, within the remaining time. It is left out if CUDA did not even answer without a
- * context, or if another library has used up the time.
+ * The same with cudaMemGetInfo. It is left out if CUDA did not even answer without a context, or if another library has
+ * used up the time. Else it has the whole limit: on a busy machine the first reading took seconds, and CUDA would be
+ * said to be stuck for it.
  */
 async function readContext(reading: Snapshot, started: number): Promise<Snapshot> {
-  const leftMs = Math.round(READING_LIMIT_MS - (performance.now() - started));
-  if (reading.libraries.cuda.state !== 'loaded' || leftMs < CONTEXT_MS) return reading;
-  return snapshot({ memGetInfo: 'child', deadlineMs: leftMs, childDeadlineMs: leftMs, hiddenDevices: true });
+  const isLate = performance.now() - started > READING_LIMIT_MS - CONTEXT_MS;
+  if (reading.libraries.cuda.state !== 'loaded' || isLate) return reading;
+  const limits = { deadlineMs: READING_LIMIT_MS, childDeadlineMs: READING_LIMIT_MS };
+  return snapshot({ memGetInfo: 'child', ...limits, hiddenDevices: true });
 }
 
 function chosen({ only, skip = [] }: DoctorOptions): FindingId[] {
