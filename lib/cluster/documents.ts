@@ -57,6 +57,8 @@ export class DocumentReader {
 
   /** Counts brackets outside of strings, which do not go over the end of a line. Returns where the document ends, or -1. */
   #scan(line: string): number {
+    // Most lines of a recording are numbers.
+    if (!line.includes('{') && !line.includes('}')) return -1;
     for (const { 0: sign, index } of line.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]/g)) {
       if (sign === '{') this.#depth += 1;
       if (sign === '}') this.#depth -= 1;
