@@ -83,6 +83,8 @@ export default defineConfig({
     // Vitest's own --maxWorkers does not reach a project.
     maxWorkers: 6,
     setupFiles: ['./test/support/state-home.ts'],
+    // Of a second, a page beside other programs has often not shown yet what a test waits for.
+    expect: { poll: { timeout: 20_000 } },
     reporters: ['default', './scripts/progress-reporter.mjs', './scripts/skip-reporter.mjs'],
     projects: [
       // No binary, so that files may share a process: starting one takes longer than most files. Nothing is built for

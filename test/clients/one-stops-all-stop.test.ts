@@ -68,7 +68,7 @@ async function expectBothEnded(name: string, start: (files: [string, string]) =>
 
 const noMpi = lacking('mpirun');
 describe.skipIf(noMpi !== null)(`mpirun${noMpi === null ? '' : ` (skipped: ${noMpi})`}`, { retry: 2 }, () => {
-  it('ends the other rank when the guard has stopped one (simulated)', { timeout: 20_000 }, async () => {
+  it('ends the other rank when the guard has stopped one (simulated)', { timeout: 60_000 }, async () => {
     await expectBothEnded('mpi', ([first, second]) =>
       spawn('mpirun', ['--oversubscribe', '--host', 'localhost:2', '-np', '1', first, ':', '-np', '1', second], {
         stdio: ['ignore', 'ignore', 'pipe'],
@@ -91,7 +91,7 @@ describe.skipIf(missingSlurm !== null)(
     afterAll(() => slurm.stop());
 
     it('--kill-on-bad-exit ends the other node when the guard has stopped one (simulated)', {
-      timeout: 20_000,
+      timeout: 60_000,
     }, async () => {
       await expectBothEnded('slurm', ([first, second]) => {
         const rank = `if [ $SLURM_PROCID = 0 ]; then exec ${first}; else exec ${second}; fi`;

@@ -30,8 +30,11 @@ export function cliEnvironment(env: Record<string, string> = {}): NodeJS.Process
   return { ...rest, COLUMNS: '80', LANG: 'C.UTF-8', ...env };
 }
 
+/** Below the limit of a test of sim and slow: with less, a profile of four trials was ended beside other programs. */
+export const LIMIT_MS = 110_000;
+
 function spawnOptions({ env, ...rest }: CliOptions) {
-  return { ...rest, encoding: 'utf8', env: cliEnvironment(env), timeout: 25_000, maxBuffer: 64 * 2 ** 20 } as const;
+  return { ...rest, encoding: 'utf8', env: cliEnvironment(env), timeout: LIMIT_MS, maxBuffer: 64 * 2 ** 20 } as const;
 }
 
 function toResult({ error, status, stderr, stdout }: SpawnSyncReturns<string>): CliResult {

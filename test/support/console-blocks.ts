@@ -8,7 +8,7 @@ import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { CLI, cliEnvironment } from './cli.ts';
+import { CLI, cliEnvironment, LIMIT_MS } from './cli.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface Block {
@@ -80,7 +80,7 @@ export function typeInto(command: string, cwd: string, path: readonly string[] =
       NO_COLOR: '1',
       XDG_STATE_HOME: join(bin, 'state'),
     }),
-    timeout: 25_000,
+    timeout: LIMIT_MS,
   });
 }
 

@@ -7,7 +7,7 @@ import { unsanitizedEnvironment } from './clients.ts';
 /** Why no program can be given a terminal; null: it can. */
 export const missingTerminal = findTool('tmux') === null ? 'no tmux (Debian: apt-get install tmux)' : null;
 
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 50_000;
 
 let terminals = 0;
 
@@ -31,7 +31,7 @@ function openTerminal(
 }
 
 /**
- * Runs a program in a terminal of its own until the screen matches, or for 20 s; answers the lines of the screen.
+ * Runs a program in a terminal of its own until the screen matches, or for 50 s; answers the lines of the screen.
  *
  * @param env variables of the program, besides those of this process.
  */
@@ -122,7 +122,8 @@ export interface Screen {
   wrapped: string[];
 }
 
-const END = 'screen-is-complete';
+/** The title of the window once a command has ended. */
+const endOf = (index: number): string => `screen-${index}-is-complete`;
 
 /**
  * Runs commands of sh one after the other in one terminal, and answers the screen of each at its end. A command that draws
@@ -134,8 +135,8 @@ export async function screensOf(
   { columns, rows }: { columns: number; rows: number },
 ): Promise<Screen[]> {
   // The window title tells the end without a line on the screen; a key lets the next command begin.
-  const steps = commands.map((command) => `${command}; printf '\\033]2;${END}\\033\\\\'; read -r _`);
-  const script = `stty -echo; ${steps.join(`; printf '\\033]2;running\\033\\\\\\033[H\\033[2J\\033[3J'; `)}`;
+  const steps = commands.map((command, at) => `${command}; printf '\\033]2;${endOf(at)}\\033\\\\'; read -r _`);
+  const script = `stty -echo; ${steps.join(`; printf '\\033[H\\033[2J\\033[3J'; `)}`;
   const tmux = openTerminal(['sh', '-c', script], env, { columns, rows });
   const linesOf = (...args: string[]) =>
     tmux('capture-pane', '-p', ...args)
@@ -144,9 +145,9 @@ export async function screensOf(
       .map((line) => line.trimEnd());
   try {
     const screens: Screen[] = [];
-    for (const command of commands) {
+    for (const [at, command] of commands.entries()) {
       const title = () => tmux('display-message', '-p', '#{pane_title}').stdout.trim();
-      for (const end = performance.now() + LIMIT_MS; title() !== END; await sleep(50)) {
+      for (const end = performance.now() + LIMIT_MS; title() !== endOf(at); await sleep(50)) {
         if (performance.now() > end) throw new Error(`${command} has not ended: ${linesOf().join('\n')}`);
       }
       const all = linesOf('-S', '-');
@@ -154,7 +155,6 @@ export async function screensOf(
       screens.push({ lines: linesOf(), all, wrapped });
       tmux('clear-history');
       tmux('send-keys', 'Enter');
-      await sleep(100);
     }
     return screens;
   } finally {

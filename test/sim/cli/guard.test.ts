@@ -41,9 +41,9 @@ describe('a program under the guard', () => {
     const end = exitOf(child);
     await stdoutMatching(child, /ready/);
     child.kill('SIGINT');
-    await expect.poll(() => stdout, { timeout: 5000 }).toContain('got INT');
+    await expect.poll(() => stdout).toContain('got INT');
     child.kill('SIGUSR1');
-    await expect.poll(() => stdout, { timeout: 5000 }).toContain('got USR1');
+    await expect.poll(() => stdout).toContain('got USR1');
     child.kill('SIGTERM');
     expect(await end).toBe(9);
   });

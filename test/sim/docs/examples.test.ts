@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as library from '../../../lib/index.ts';
 import * as sim from '../../../lib/sim.ts';
-import { CLI } from '../../support/cli.ts';
+import { CLI, LIMIT_MS } from '../../support/cli.ts';
 import { masked } from '../../support/console-blocks.ts';
 import { PAGES } from '../../support/pages.ts';
 import { ROOT } from '../../support/root.ts';
@@ -75,7 +75,7 @@ describe('examples', () => {
     const node = [process.execPath, '--input-type=module', '-e', code];
     const simulates = code.includes('simulate(');
     const command = simulates ? node : [process.execPath, CLI, 'sim', 'run', 'gb10', '--', ...node];
-    const ran = spawnSync(command[0] as string, command.slice(1), { cwd: ROOT, encoding: 'utf8', timeout: 30_000 });
+    const ran = spawnSync(command[0] as string, command.slice(1), { cwd: ROOT, encoding: 'utf8', timeout: LIMIT_MS });
     expect(ran.stderr).toBe('');
     expect(ran.status).toBe(0);
     // On other pages a comment says what a value means.

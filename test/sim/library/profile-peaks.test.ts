@@ -21,8 +21,8 @@ writeFileSync(
   `import { spawnSync } from 'node:child_process';
   const peaks = { 2: 21.1, 4: 29.0, 8: 46.8, 16: 80.9, 32: 150 };
   const mb = Math.round((peaks[process.argv[2]] - ${IN_USE + CONTEXT}) * 1000);
-  const curve = '0.3s:' + Math.round(mb * 0.8) + 'MB,1.5s:' + mb + 'MB,2s:' + mb + 'MB';
-  const { status } = spawnSync(process.execPath, [${JSON.stringify(CLI)}, 'sim', 'grow', '--gpu', '--curve', curve], { stdio: 'inherit' });
+  const curve = '0.3s:' + Math.round(mb * 0.8) + 'MB,1.5s:' + mb + 'MB';
+  const { status } = spawnSync(process.execPath, [${JSON.stringify(CLI)}, 'sim', 'grow', '--gpu', '--hold', '0.5s', '--curve', curve], { stdio: 'inherit' });
   process.exit(status ?? 1);`,
 );
 
@@ -79,7 +79,7 @@ interface H200Device {
 describe('a GPU with memory of its own (simulated)', () => {
   const profileOn = (...args: string[]) => {
     const options = ['--sim', 'h200', '--no-record', '--journal', 'none', '--json'];
-    const grow = [process.execPath, CLI, 'sim', 'grow', '--gpu', '--curve', '0.3s:{gb}GB,1.5s:{gb}GB'];
+    const grow = [process.execPath, CLI, 'sim', 'grow', '--gpu', '--hold', '1.2s', '--curve', '0.3s:{gb}GB'];
     const { stderr, stdout } = runUmaprobe(['profile', ...options, ...args, '--', ...grow]);
     if (stdout === '') throw new Error(stderr);
     return parseDocument(stdout) as unknown as ProfileReport;
@@ -115,7 +115,7 @@ describe('a GPU with memory of its own (simulated)', () => {
 
   it('beside one that shares the host’s is said with the answer, where the program took it and not the host’s', () => {
     const beside = ['--sim', join(ROOT, 'test/agree/machines/gb10-beside-h200.json'), '--no-record'];
-    const grow = [process.execPath, CLI, 'sim', 'grow', '--gpu', '--curve', '0.1s:{gb}GB,0.6s:{gb}GB'];
+    const grow = [process.execPath, CLI, 'sim', 'grow', '--gpu', '--hold', '0.5s', '--curve', '0.1s:{gb}GB'];
     const profile = ['profile', ...beside, '--journal', 'none', '--vary', 'gb=20,40', '--', ...grow];
     const { stdout } = runUmaprobe(profile);
     expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
@@ -193,8 +193,10 @@ describe('a GPU with memory of its own (simulated)', () => {
       'sim',
       'grow',
       '--gpu',
+      '--hold',
+      '1.2s',
       '--curve',
-      '0.3s:{gb}GB,1.5s:{gb}GB',
+      '0.3s:{gb}GB',
     ];
     const report = parseDocument(runUmaprobe([...options, '--json', ...trials]).stdout) as unknown as ProfileReport;
     expect(report.pool.gpus.map(({ index }) => index)).toEqual([0, 1]);

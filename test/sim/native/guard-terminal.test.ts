@@ -51,19 +51,17 @@ describe('a guarded program in a terminal', () => {
   });
 
   it('is interrupted, stopped and continued in the background, and stopped when it reads there', async () => {
-    tmux('send-keys', 'g sleep 100', 'Enter');
-    await sleep(300);
+    await type("g sh -c 'echo first; exec sleep 100'", /^first$/m);
     await type('C-c', /\^C/);
     await type('echo code=$?', /^code=130$/m);
     await type('g cat &', /\[1\] \d+/);
-    await sleep(300);
+    for (let i = 0; i < 100 && !/Stopped/.test(screen()); i++, await sleep(100)) await type('jobs', /Running|Stopped/);
     await type('jobs', /Stopped/);
     await type('fg', /fg\n/);
     await type('to-cat', /^to-cat\nto-cat$/m);
     tmux('send-keys', 'C-d');
     await type('echo code=$?', /^code=0$/m);
-    tmux('send-keys', 'clear; g sleep 30', 'Enter');
-    await sleep(300);
+    await type("clear; g sh -c 'echo second; exec sleep 30'", /^second$/m);
     await type('C-z', /Stopped/);
     await type('bg; clear', /\$\s*$/);
     await sleep(300);
