@@ -18,10 +18,10 @@ describe('the child', () => {
     async (signal) => {
       const parent = startUmaprobe(['snapshot', '--json', '--sim', 'gb10-cuda-hang', '--memgetinfo', 'child']);
       const pid = parent.pid as number;
-      expect(await waitFor(() => childrenOf(pid).length > 0, 5000)).toBe(true);
+      expect(await waitFor(() => childrenOf(pid).length > 0, 20_000)).toBe(true);
       const [child] = childrenOf(pid) as [number];
       parent.kill(signal);
-      expect(await waitFor(() => !isRunning(child), 3000)).toBe(true);
+      expect(await waitFor(() => !isRunning(child), 20_000)).toBe(true);
     },
   );
 

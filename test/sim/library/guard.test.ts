@@ -102,7 +102,7 @@ describe('a program on a simulated machine (simulated)', () => {
 describe('guard()', () => {
   /** No other process sleeps for so long. */
   const duration = `30.${process.pid}`;
-  const script = JSON.stringify(`trap '' TERM; sleep ${duration} & wait; sleep ${duration}`);
+  const script = JSON.stringify(`trap '' TERM; sleep ${duration} & echo up; wait; sleep ${duration}`);
 
   it('ends the program with its descendants when the signal is aborted, by SIGKILL if need be', async () => {
     const result = await evaluatePackage<{ outcome: string; left: string; ms: number; actions: string[] }>(
@@ -111,7 +111,7 @@ describe('guard()', () => {
       const begin = performance.now();
       const { outcome, actions } = await umaprobe.guard({
         command: ['sh', '-c', ${script}], stdio: 'pipe', graceMs: 200, signal: abort.signal,
-        onEvent: (event) => { if (event.type === 'started') setTimeout(() => abort.abort(), 100); },
+        onEvent: (event) => { if (event.type === 'output') abort.abort(); },
       });
       const left = execFileSync('ps', ['-eo', 'stat=,args=']).toString().split('\\n')
         .filter((line) => /^[^Z]+ sleep ${duration}$/.test(line)).join();

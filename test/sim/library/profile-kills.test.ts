@@ -81,7 +81,7 @@ async function killedAt(
     output += chunk.toString();
   });
   const ended = exitOf(child);
-  expect(await waitFor(() => moment[1](trial, recordsOf(journal), output), 15_000)).not.toBe(false);
+  expect(await waitFor(() => moment[1](trial, recordsOf(journal), output), 40_000)).not.toBe(false);
   killAll(recordsOf(journal), child.pid as number);
   expect(await ended).toBe('SIGKILL');
   // A command that had just been started is not in the journal yet; its guard lets it end.
@@ -138,7 +138,7 @@ describe('a journal', () => {
     const journal = newJournalPath();
     const child = startUmaprobe(args('here', journal));
     const ended = exitOf(child);
-    await waitFor(() => recordsOf(journal).some(({ type }) => type === 'trial'), 15_000);
+    await waitFor(() => recordsOf(journal).some(({ type }) => type === 'trial'), 40_000);
     const { code, stderr } = runUmaprobe(args('here', journal));
     expect([code, stderr]).toEqual([5, expect.stringContaining('a profile of process')]);
     expect(await ended).toBe(0);
@@ -148,7 +148,7 @@ describe('a journal', () => {
     const journal = newJournalPath();
     const child = startUmaprobe(args('here', journal));
     const ended = exitOf(child);
-    await waitFor(() => recordsOf(journal).some((one) => one.type === 'trial-process' && one.number === 2), 15_000);
+    await waitFor(() => recordsOf(journal).some((one) => one.type === 'trial-process' && one.number === 2), 40_000);
     killAll(recordsOf(journal), child.pid as number);
     await ended;
     const resumed = nextRun('here', journal, '--resume');
@@ -168,7 +168,7 @@ describe('a journal', () => {
       stdout += chunk.toString();
     });
     const ended = exitOf(child);
-    await waitFor(() => recordsOf(journal).some((one) => one.type === 'trial-process' && one.number === 2), 15_000);
+    await waitFor(() => recordsOf(journal).some((one) => one.type === 'trial-process' && one.number === 2), 40_000);
     child.kill('SIGINT');
     expect(await ended).toBe(130);
     const report = parseDocument(stdout) as unknown as ProfileReport;

@@ -180,11 +180,12 @@ describe('blocks', () => {
 
   it('that are allocated after the deadline are freed, and the call is named', async () => {
     await withMachine(
-      gb10WithFaults({ hang: [{ call: 'cudaMalloc', ms: 600, times: 1 }] }),
+      gb10WithFaults({ hang: [{ call: 'cudaMalloc', ms: 3000, times: 1 }] }),
       async ({ env, record }) => {
         const [late, hung, after, live] = await printedBy(
-          `${OPEN} print(await b.allocBlock('device', ${GiB}, 100)); print(await b.freeBlocks(50)); await sleep(1200);
-        print(await b.freeBlocks(5000)); print(b.liveBlocks());`,
+          `${OPEN} print(await b.allocBlock('device', ${GiB}, 1000)); print(await b.freeBlocks(50));
+        let after; do { await sleep(50); after = await b.freeBlocks(5000); } while (after.name === 'TIMEOUT');
+        print(after); print(b.liveBlocks());`,
           env,
         );
         expect(late).toMatchObject({ source: 'umaprobe', call: 'cudaMalloc', name: 'TIMEOUT' });
@@ -199,7 +200,7 @@ describe('blocks', () => {
   it('a process that hangs in cudaMalloc can exit', async () => {
     await withMachine(gb10WithFaults({ hang: [{ call: 'cudaMalloc', ms: 60_000 }] }), async ({ env }) => {
       const ended = await runWithBinary(
-        `${OPEN} print((await b.allocBlock('device', ${GiB}, 100)).name); process.exit(3);`,
+        `${OPEN} print((await b.allocBlock('device', ${GiB}, 1000)).name); process.exit(3);`,
         env,
       );
       expect(ended).toMatchObject({ code: 3, signal: null, stdout: '"TIMEOUT"\n' });
@@ -234,7 +235,7 @@ describe('the end of an environment', () => {
         const worker = new Worker(\`const b = require(\${JSON.stringify(binary)}), port = require('node:worker_threads').parentPort;
           (async () => { await b.allocOpen(0, 10000); await b.allocBlock('device', ${4 * GiB}, 10000); ${last} })();\`, { eval: true, execArgv: [] });
         print(await new Promise((resolve) => worker.once('message', resolve)));
-        const started = performance.now(); await worker.terminate(); print(performance.now() - started < 2000);
+        const started = performance.now(); await worker.terminate(); print(performance.now() - started < 10000);
         for (let i = 0; i < 200 && Math.abs(available() - before) > ${GiB / 4}; i++) await sleep(20);
         print(Math.abs(available() - before) <= ${GiB / 4});`,
         env,

@@ -81,7 +81,7 @@ describe('the command after a stop', () => {
       const { stdout } = spawnSync('pgrep', ['-f', file], { encoding: 'utf8', env: { PATH: process.env.PATH } });
       return stdout.split('\n').filter((pid) => pid !== '' && runs(pid));
     };
-    const guarded = startGuard({ ...HARMLESS, notifyWords: 1 }, [file, 'sleep', '0.4']);
+    const guarded = startGuard({ ...HARMLESS, notifyWords: 1 }, [file, 'sleep', '5']);
     await guarded.line('started');
     expect(helpers().length).toBe(2);
     guarded.child.kill('SIGKILL');

@@ -64,7 +64,7 @@ describe('the guard', () => {
       const ended = await runWithBinary(
         `${TOOLS} await b.allocBlock('device', ${4 * GiB}, 10000);
         // After its answer, the CUDA thread is inside the hung call.
-        await b.allocBlock('device', ${GiB}, 100);
+        await b.allocBlock('device', ${GiB}, 1000);
         guard({ floorBytes: available() + ${2 * GiB}, exitAfterMs: 200, reportFd: 1 });
         block(20000);`,
         env,
@@ -136,11 +136,13 @@ describe('the guard', () => {
             ).join('')}  node_unreclaimable:  0\n  start_pfn:           1\n`,
         )
         .join('');
-    const run = async (text: string, missing: number) => {
+    const run = async (text: string, missing: number, limitMs = 10_000) => {
       const machine = machineWith('gb10', { files: [{ path: '/proc/zoneinfo', text }] });
       const [trip] = await printedOnMachine(
         machine,
-        `${TOOLS} guard({ floorBytes: available() + ${missing}, exitAfterMs: 0 }); await sleep(400); print(b.guardRead().trip);`,
+        `${TOOLS} guard({ floorBytes: available() + ${missing}, exitAfterMs: 0 });
+        for (let ms = 0; ms < ${limitMs} && b.guardRead().trip === null; ms += 5) await sleep(5);
+        print(b.guardRead().trip);`,
       );
       return trip;
     };
@@ -148,7 +150,7 @@ describe('the guard', () => {
     it('trips only if MemAvailable is below the floor with them, and reports them', async () => {
       const lists = 2 * 170 * 1000 * page;
       expect(zoneinfo(170, 1000).length).toBeGreaterThan(50_000);
-      expect(await run(zoneinfo(170, 1000), lists - 256 * MiB)).toBeNull();
+      expect(await run(zoneinfo(170, 1000), lists - 256 * MiB, 400)).toBeNull();
       expect(await run(zoneinfo(170, 1000), lists + 256 * MiB)).toMatchObject({
         reason: 'floor',
         freeInCpuLists: lists,

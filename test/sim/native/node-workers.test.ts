@@ -67,7 +67,7 @@ describe('worker threads', () => {
     const [here, there] = await printedOnMachine(
       machine,
       `const { Worker } = await import('node:worker_threads');
-        print((await b.readNvml(100)).timedOut.call);
+        print((await b.readNvml(1000)).timedOut.call);
         const worker = new Worker(\`require(\${JSON.stringify(binary)}).readNvml(5000).then((r) => require('node:worker_threads').parentPort.postMessage(r.devices[0].name))\`, { eval: true, execArgv: [] });
         worker.once('message', (name) => { print(name); process.exit(); });`,
     );
@@ -75,18 +75,19 @@ describe('worker threads', () => {
   });
 
   it('know the hung calls of other workers: memGetInfoSync, which has no deadline, fails at once', async () => {
-    const machine = gb10WithFaults({ hang: [{ call: 'cudaMemGetInfo', ms: 400, times: 1 }] });
+    const machine = gb10WithFaults({ hang: [{ call: 'cudaMemGetInfo', ms: 3000, times: 1 }] });
     const [before, hung, sync, other, after] = await printedOnMachine(
       machine,
       `const { Worker } = await import('node:worker_threads');
         const memory = new Float64Array(2);
-        const worker = new Worker(\`require(\${JSON.stringify(binary)}).memGetInfo(0, 100).then((r) => require('node:worker_threads').parentPort.postMessage(r)); setTimeout(() => {}, 5000)\`, { eval: true, execArgv: [] });
+        const worker = new Worker(\`require(\${JSON.stringify(binary)}).memGetInfo(0, 1000).then((r) => require('node:worker_threads').parentPort.postMessage(r)); setTimeout(() => {}, 50000)\`, { eval: true, execArgv: [] });
         print(b.simulatedMachine());
         print(await new Promise((resolve) => worker.once('message', resolve)));
         print(b.memGetInfoSync(0, memory)); print((await b.readNvml(5000)).timedOut);
         // The hung thread outlives its worker; when its call returns, the call is no longer listed as hung.
-        await worker.terminate(); await sleep(600);
-        print(b.memGetInfoSync(0, memory)); process.exit();`,
+        await worker.terminate();
+        let after; for (let i = 0; i < 200 && (after = b.memGetInfoSync(0, memory)) !== null; i++) await sleep(50);
+        print(after); process.exit();`,
     );
     expect([before, other, after]).toEqual(['gb10', null, null]);
     const timeout = { source: 'umaprobe', call: 'cudaMemGetInfo', name: 'TIMEOUT' };
@@ -102,10 +103,10 @@ describe('worker threads', () => {
       gb10WithFaults({ hang: [{ call: 'nvmlDeviceGetName', ms: 60_000 }] }),
       `${startAndTerminate()} let slowest = 0; for (let i = 0; i < 20; i++) slowest = Math.max(slowest, await startAndTerminate(i)); print(slowest); process.exit();`,
     );
-    expect(slowest).toBeLessThan(sanitized ? 5_000 : 1_000);
+    expect(slowest).toBeLessThan(5_000);
   });
 
-  it(`${WORKERS} of them, terminated mid-call, leave nothing behind`, { timeout: 300_000 }, async () => {
+  it(`${WORKERS} of them, terminated mid-call, leave nothing behind`, { timeout: 600_000 }, async () => {
     // Calls of 20 ms: a call that outlives its worker ends soon, and its thread must end with it.
     const machine = gb10WithFaults({
       hang: [
