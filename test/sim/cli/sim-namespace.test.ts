@@ -46,10 +46,10 @@ describe.skipIf(skipped !== null)(`sim run --namespace${skipped === null ? '' : 
   it('renews the files while the program runs', () => {
     const machine = machineFile('growing', {
       clock: { scale: 100 },
-      events: [{ atMs: 200_000, what: 'anon', bytes: 40 * GiB }],
+      events: [{ atMs: 600_000, what: 'anon', bytes: 40 * GiB }],
     });
     const script = `first=$("$0" /proc/meminfo | grep AnonPages)
-      for attempt in $(seq 200); do
+      for attempt in $(seq 400); do
         now=$("$0" /proc/meminfo | grep AnonPages); [ -n "$now" ] && [ "$now" != "$first" ] && break; sleep 0.05
       done
       echo "$first" "$now"`;

@@ -88,7 +88,7 @@ describe.skipIf(missingTerminal !== null)('watch on a terminal (simulated)', () 
   });
 
   it('--alert rings and says when less is available', { timeout: 60_000 }, async () => {
-    const machine = machineFile('alert', { events: [{ atMs: 3000, what: 'anon', bytes: 60 * GiB }] });
+    const machine = machineFile('alert', { events: [{ atMs: 8000, what: 'anon', bytes: 60 * GiB }] });
     const command = [process.execPath, CLI, 'watch', '--sim', machine, '--interval', '200ms', '--alert', '80GiB'];
     const screen = await openScreen(command, env, { columns: 100, rows: 30 });
     try {

@@ -29,8 +29,8 @@ const told = (file: string) =>
 
 describe('watch --until (simulated)', () => {
   it('ends with 0 at the reading for which the condition holds', () => {
-    const machine = machineFile('filling', { events: [{ atMs: 2000, what: 'anon', bytes: 60 * GiB }] });
-    const ran = watch('--sim', machine, '--until', 'safe<60GiB', '--timeout', '20s');
+    const machine = machineFile('filling', { events: [{ atMs: 6000, what: 'anon', bytes: 60 * GiB }] });
+    const ran = watch('--sim', machine, '--until', 'safe<60GiB', '--timeout', '50s');
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     const sizes = [...ran.stdout.matchAll(/safe +([\d.]+) GiB/g)].map(([, size]) => Number(size));
     expect(sizes.length).toBeGreaterThan(1);
@@ -66,8 +66,8 @@ describe('watch --until (simulated)', () => {
 });
 
 it('watch --alert says on stderr, once, that less is available (simulated)', () => {
-  const machine = machineFile('alerts', { events: [{ atMs: 1500, what: 'anon', bytes: 60 * GiB }] });
-  const ran = watch('--sim', machine, '--alert', '80GiB', '--until', 'available<80GiB', '--timeout', '20s');
+  const machine = machineFile('alerts', { events: [{ atMs: 5000, what: 'anon', bytes: 60 * GiB }] });
+  const ran = watch('--sim', machine, '--alert', '80GiB', '--until', 'available<80GiB', '--timeout', '50s');
   expect(ran.code).toBe(0);
   expect(ran.stderr).toMatch(/^umaprobe: \d\d:\d\d:\d\d UTC: Available memory is \d\d\.\d GiB, below 80\.0 GiB\.\n$/);
 });
@@ -75,8 +75,8 @@ it('watch --alert says on stderr, once, that less is available (simulated)', () 
 describe('watch --exec (simulated)', () => {
   it('runs at a change of the verdict only, and says what it was', () => {
     const file = join(folder, 'changes.jsonl');
-    const machine = machineFile('low', { events: [{ atMs: 2000, what: 'anon', bytes: 105 * GiB }] });
-    const ran = watch('--sim', machine, '--count', '35', '--exec', '--', process.execPath, teller, file, '0');
+    const machine = machineFile('low', { events: [{ atMs: 6000, what: 'anon', bytes: 105 * GiB }] });
+    const ran = watch('--sim', machine, '--count', '75', '--exec', '--', process.execPath, teller, file, '0');
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     expect(told(file).map(({ previous, verdict }) => [previous, verdict])).toEqual([['ok', 'notice']]);
   });

@@ -132,7 +132,7 @@ describe('while another process takes 40 GiB in 3 s', () => {
   });
 
   it('the guard frees a held maximum before the machine freezes (simulated)', async () => {
-    const later = { ...crowded, events: [{ ...(crowded.events as [object])[0], atMs: 8_000 }] };
+    const later = { ...crowded, events: [{ ...(crowded.events as [object])[0], atMs: 24_000 }] };
     await withMachine(
       later as typeof crowded,
       async (simulation) => {

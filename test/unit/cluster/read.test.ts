@@ -140,7 +140,7 @@ describe('a machine without a usable answer', () => {
       'whose reading is old',
       sent({ at: at(-120_000) }),
       'stale',
-      /^Its reading is 2 min \d s old, or its clock is slow\.$/,
+      /^Its reading is 2 min \d+ s old, or its clock is slow\.$/,
       /NTP/,
     ],
     [
@@ -160,9 +160,9 @@ describe('a machine without a usable answer', () => {
     ssh.host('hangs', 'exec sleep 60');
     ssh.host('spark', printing(sentSnapshot('spark')));
     const started = performance.now();
-    const machines = await readMachines({ hosts: ['hangs', 'spark'], deadlineMs: 1500 });
+    const machines = await readMachines({ hosts: ['hangs', 'spark'], deadlineMs: 5000 });
     expect(machines.map(({ state }) => state)).toEqual(['late', 'answered']);
-    expect(machines[0]?.because).toMatch(/within 1\.50 s/);
+    expect(machines[0]?.because).toMatch(/within 5\.00 s/);
     expect(performance.now() - started).toBeLessThan(20_000);
   });
 

@@ -10,7 +10,7 @@ afterAll(() => ends.abort());
 
 it('a machine that is slow to answer is unknown until it has; when nobody asks, all are left', async () => {
   ssh.host('quick', `${printing(sentSnapshot('quick'), 0)}\nsleep 100`);
-  ssh.host('slow', `sleep 6; ${printing(sentSnapshot('slow'), 0)}\nsleep 100`);
+  ssh.host('slow', `sleep 8; ${printing(sentSnapshot('slow'), 0)}\nsleep 100`);
   const machines = machinesBySsh(['quick', 'slow'], 200, ends.signal);
   const states = async () => (await machines.read()).machines.map(({ because, state }) => because ?? state);
   expect(await states()).toEqual(['answered', 'It has not answered yet.']);
