@@ -3,7 +3,8 @@
  * configuration, keeps all earlier rows, and --resume goes on below it.
  */
 
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startTicks } from '../../../lib/host/process.ts';
 import { encode, type JournalRecord } from '../../../lib/journal/records.ts';
@@ -11,10 +12,12 @@ import type { ProfileReport } from '../../../lib/types/index.ts';
 import { exitOf, runUmaprobe, startUmaprobe } from '../../support/cli.ts';
 import { newJournalPath, readRecords } from '../../support/journals.ts';
 import { parseDocument } from '../../support/schemas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { waitFor } from '../../support/wait.ts';
 
-/** Says in which part of its run it is. */
-const PROGRAM = 'echo start {bs}; sleep 0.2; echo peak {bs}; sleep 0.2';
+/** Says in which part of its run it is. With 4 it stays in the first one while there is a file $STAYS. */
+const PROGRAM =
+  'echo start {bs}; while [ {bs} = 4 ] && [ -e "$STAYS" ]; do sleep 0.05; done; sleep 0.2; echo peak {bs}; sleep 0.2';
 
 /** A simulated machine has just been started; this computer goes on, and the program takes none of its memory. */
 type Where = 'gb10' | 'here';
@@ -23,6 +26,12 @@ function args(where: Where, journal: string, ...more: string[]): string[] {
   const machine = where === 'here' ? [] : ['--sim', where];
   const options = ['--no-record', '--journal', journal, '--output', '--vary', 'bs=2,4,8'];
   return ['profile', ...machine, ...options, ...more, '--', 'sh', '-c', PROGRAM];
+}
+
+function newStay(): string {
+  const file = join(temporaryFolder('stays'), 'stays');
+  writeFileSync(file, '');
+  return file;
 }
 
 function nextRun(where: Where, journal: string, ...more: string[]): ProfileReport {
@@ -136,17 +145,19 @@ describe('a journal', () => {
 
   it('of a profile that still runs is refused', async () => {
     const journal = newJournalPath();
-    const child = startUmaprobe(args('here', journal));
+    const stays = newStay();
+    const child = startUmaprobe(args('here', journal), { STAYS: stays });
     const ended = exitOf(child);
     await waitFor(() => recordsOf(journal).some(({ type }) => type === 'trial'), 40_000);
     const { code, stderr } = runUmaprobe(args('here', journal));
+    rmSync(stays);
     expect([code, stderr]).toEqual([5, expect.stringContaining('a profile of process')]);
     expect(await ended).toBe(0);
   });
 
   it('of a profile that was killed while the machine went on lets its trial run again', async () => {
     const journal = newJournalPath();
-    const child = startUmaprobe(args('here', journal));
+    const child = startUmaprobe(args('here', journal), { STAYS: newStay() });
     const ended = exitOf(child);
     await waitFor(() => recordsOf(journal).some((one) => one.type === 'trial-process' && one.number === 2), 40_000);
     killAll(recordsOf(journal), child.pid as number);
@@ -162,7 +173,7 @@ describe('a journal', () => {
 
   it('of a profile that Ctrl-C ended has its rows, and nothing is unfinished', async () => {
     const journal = newJournalPath();
-    const child = startUmaprobe(args('here', journal, '--json'));
+    const child = startUmaprobe(args('here', journal, '--json'), { STAYS: newStay() });
     let stdout = '';
     child.stdout.on('data', (chunk: Buffer) => {
       stdout += chunk.toString();
