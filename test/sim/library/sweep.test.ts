@@ -301,7 +301,7 @@ describe('an invalid option is refused in one line', () => {
     ['repeat: 1.5', 'ERR_OUT_OF_RANGE', 'repeat is 1.5'],
     ['oversubscribe: 1', 'ERR_INVALID_ARG_TYPE', 'oversubscribe is 1'],
     ['onEvent: 1', 'ERR_INVALID_ARG_TYPE', 'onEvent is 1; expected a function'],
-    ['floorBytes: 1024', 'ERR_OUT_OF_RANGE', 'floorBytes is 1024'],
+    ['floorBytes: 1024', 'ERR_OUT_OF_RANGE', 'floorBytes is 1.0 KiB'],
     ['device: 7', 'ERR_UMA_NO_DEVICE', 'there is no CUDA device 7'],
   ])('%s', async (options, code, message) => {
     const { thrown } = await refused('gb10', options);
