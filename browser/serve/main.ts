@@ -6,7 +6,7 @@ import { addHistory, addPoint, addProcesses, emptyCourse } from './course.ts';
 import { HistoryView } from './history.ts';
 import { morphInto } from './morph.ts';
 import { type Stop, stopsMarkup, stopsOf } from './stops.ts';
-import { listen, readHistory } from './stream.ts';
+import { listen, readHistory, unread } from './stream.ts';
 
 const config = JSON.parse(document.getElementById('report')?.textContent ?? 'null') as LivePage;
 const status = document.getElementById('connection') as HTMLElement;
@@ -15,7 +15,7 @@ const stops = document.getElementById('stops') as HTMLElement;
 
 /** Charts are drawn no more often: a reader does not see more. */
 const DRAW_MS = 2000;
-/** After which a machine that is back is asked for its history: longer than the server keeps an answer of before, 25 s. */
+/** After which a machine that is back, or was late, is asked for its history: longer than the server keeps an answer, 25 s. */
 const BACK_MS = 30_000;
 
 class MachineView {
@@ -63,11 +63,12 @@ class MachineView {
     showStops();
   }
 
-  /** When the page is opened, and when the machine is back: it may have stopped. */
+  /** When the page is opened, and when the machine is back: it may have stopped. Again if the answer was late. */
   async readHistory(): Promise<void> {
-    const history = await readHistory(this.#index).catch((error: unknown) => ({ sessions: [], why: String(error) }));
+    const history = await readHistory(this.#index).catch((error: unknown) => unread(String(error)));
     this.#begin(history);
     showStops();
+    if (history.isLate) setTimeout(() => void this.readHistory(), BACK_MS);
   }
 
   #begin({ sessions, why }: LiveHistory): void {

@@ -27,9 +27,11 @@ export function listen(listener: Listener): void {
   });
 }
 
+export const unread = (why: string): LiveHistory => ({ sessions: [], why, isLate: false });
+
 /** @param index of the machine, in the order in which the page has them. */
 export async function readHistory(index: number): Promise<LiveHistory> {
   const response = await fetch(`/history/${index}`);
-  if (!response.ok) return { sessions: [], why: `The server answered ${response.status}.` };
+  if (!response.ok) return unread(`The server answered ${response.status}.`);
   return (await response.json()) as LiveHistory;
 }

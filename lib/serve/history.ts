@@ -16,48 +16,41 @@ const MARKS = 1000;
 /** Readings of a ring of 64 MiB take up to seconds: pages that are opened together share one. */
 const KEPT_MS = 10_000;
 
-/** Asks each machine of a page, in the order of the page. Never rejects. */
-export type AskHistories = () => readonly Promise<LiveHistory>[];
+/** Asks a machine, by its place on the page. Never rejects. */
+export type AskHistory = (index: number) => Promise<LiveHistory>;
 
 export class SharedHistories {
-  readonly #ask: AskHistories;
-  #answers: readonly Promise<Buffer>[] | null = null;
+  readonly #ask: AskHistory;
+  readonly #answers = new Map<number, Promise<Buffer>>();
 
-  constructor(ask: AskHistories) {
+  constructor(ask: AskHistory) {
     this.#ask = ask;
   }
 
-  /** That of one machine, as JSON. All are asked at the same time. */
+  /** That of one machine, as JSON. */
   read(index: number): Promise<Buffer> {
-    this.#answers ??= this.#asked();
-    return this.#answers[index] as Promise<Buffer>;
+    const answer = this.#answers.get(index) ?? this.#asked(index);
+    this.#answers.set(index, answer);
+    return answer;
   }
 
-  #asked(): readonly Promise<Buffer>[] {
-    const answers = this.#ask().map(async (history) => Buffer.from(JSON.stringify(await history)));
-    void Promise.all(answers).then(() => {
-      setTimeout(() => {
-        this.#answers = null;
-      }, KEPT_MS).unref();
-    });
-    return answers;
+  async #asked(index: number): Promise<Buffer> {
+    const history = await this.#ask(index);
+    setTimeout(() => this.#answers.delete(index), KEPT_MS).unref();
+    return Buffer.from(JSON.stringify(history));
   }
 }
 
 /** Of this machine. */
-export function ownHistory(folder: string | undefined): AskHistories {
-  return () => [known(() => readRecord({ ...inFolder(folder), ...ASKED }))];
+export function ownHistory(folder: string | undefined): AskHistory {
+  return () => known(() => readRecord({ ...inFolder(folder), ...ASKED }));
 }
 
 /** @param folder on each host. @param signal ends every ssh. */
-export function historiesBySsh(
-  hosts: readonly string[],
-  folder: string | undefined,
-  signal: AbortSignal,
-): AskHistories {
+export function historiesBySsh(hosts: readonly string[], folder: string | undefined, signal: AbortSignal): AskHistory {
   // Each ssh listens: Node warns from eleven on.
   setMaxListeners(0, signal);
-  return () => hosts.map((host) => known(() => readRecordingOf(host, { ...inFolder(folder), ...ASKED }, signal)));
+  return (index) => known(() => readRecordingOf(hosts[index] as string, { ...inFolder(folder), ...ASKED }, signal));
 }
 
 function inFolder(folder: string | undefined): { folder?: string } {
@@ -68,7 +61,7 @@ async function known(read: () => ReturnType<typeof readRecordingOf>): Promise<Li
   try {
     const found = await read();
     if ('sessions' in found) return ofDay(found);
-    return none(found.because ?? '', found.next);
+    return { ...none(found.because ?? '', found.next), isLate: found.state === 'late' };
   } catch (error) {
     if (error instanceof UmaError && error.code === 'ERR_UMA_NOT_FOUND')
       return none('nothing was recorded', KEEP_HISTORY);
@@ -82,12 +75,12 @@ function ofDay({ at, sessions }: RecordReport): LiveHistory {
   const newest = sessions.filter(({ lastAt }) => lastAt > since).map(withoutTexts);
   return newest.length === 0
     ? none('nothing was recorded in the last day', KEEP_HISTORY)
-    : { sessions: newest, why: null };
+    : { sessions: newest, why: null, isLate: false };
 }
 
 function none(because: string, next: string | null): LiveHistory {
   const sentence = `${capitalized(because).replace(/\.$/, '')}.`;
-  return { sessions: [], why: next === null ? sentence : `${sentence} Next: ${next}.` };
+  return { sessions: [], why: next === null ? sentence : `${sentence} Next: ${next}.`, isLate: false };
 }
 
 /** Messages of the kernel are for who may read its log. */

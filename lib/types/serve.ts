@@ -77,6 +77,8 @@ export interface LiveHistory {
   sessions: RecordedSession[];
   /** Why there is none, and what to do, as sentences; null: there is some. */
   why: string | null;
+  /** No whole answer came in time: a page asks again. */
+  isLate: boolean;
 }
 
 /** `text`: Prometheus' text format 0.0.4. `openmetrics`: OpenMetrics 1.0. The samples of both are the same lines. */

@@ -126,6 +126,7 @@ it('with --hosts each machine has the history of its own recorder, which is aske
   expect(JSON.parse(second?.body ?? '')).toEqual({
     sessions: [],
     why: 'Connect to host spark-2 port 22: Connection refused. Next: see whether it is on and sshd runs there.',
+    isLate: false,
   });
   expect(third?.status).toBe(404);
   expect(ssh.calls().length).toBe(2);

@@ -185,6 +185,24 @@ it('the history of the recorder is there on open, with marks and how recordings 
   await page.close();
 });
 
+it('a history that was late is asked for again', async (context) => {
+  const served = await serving(['--sim', 'gb10']);
+  const late = { sessions: [], why: 'No whole answer came.', isLate: true };
+  const whole = { sessions: untilNow(recordOf()).sessions, why: null, isLate: false };
+  let asked = 0;
+  const { page } = await open(context, served.url, {
+    prepare: async (page) => {
+      await page.clock.install();
+      await page.route('**/history/0', (route) => route.fulfill({ json: asked++ === 0 ? late : whole }));
+    },
+  });
+  await expect.poll(() => textOf(page, '[data-history]')).toContain(late.why);
+  await page.clock.fastForward(31_000);
+  await expect.poll(() => textOf(page, '[data-history]')).not.toContain(late.why);
+  expect(asked).toBe(2);
+  await page.close();
+});
+
 it('a day of readings takes little memory', async (context) => {
   const served = await serving(['--sim', 'gb10']);
   const now = Date.now();
