@@ -91,6 +91,7 @@ export default defineConfig({
       // them but the validator of machine files, in a third of a second.
       project('unit', {
         testTimeout: 60_000,
+        hookTimeout: 60_000,
         isolate: false,
         env: { UMAPROBE_BINARY: '/a unit test loads no binary' },
         globalSetup: './scripts/machine-validator.mjs',
