@@ -23,13 +23,20 @@ export interface Example {
   means: string;
 }
 
+export interface BareWord {
+  option: string;
+  pattern: RegExp;
+  /** The hint for a word that does not look so. */
+  otherwise?: string;
+}
+
 export interface Arguments {
   min: number;
   max: number;
   /** Whether more may follow after `--`, and whether they are a program with options of its own. */
   afterDashes: boolean | 'program';
   /** Option that an argument too many was probably meant for, if it looks so: `stress 60GB` is `stress --max 60GB`. */
-  bareWord?: { option: string; pattern: RegExp /** The hint for another word. */; otherwise?: string };
+  bareWord?: BareWord;
 }
 
 export interface Command {
