@@ -56,7 +56,7 @@ describe('a journal that cannot be used', () => {
 it('a second run at the same time is refused with the pid of the first, and changes nothing (simulated)', async () => {
   const journal = newJournalPath();
   await withFastMachine('gb10', async (simulation) => {
-    const first = startStress(simulation, { ...options, journal, holdMs: 60_000 });
+    const first = startStress(simulation, { ...options, journal, holdMs: 300_000 });
     const begun = () => {
       try {
         return readRecords(journal).some(({ type }) => type === 'result');
