@@ -1,5 +1,5 @@
 /** Models of which a file is missing. */
-import { cpSync, mkdirSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openModel } from '../../../lib/models/open.ts';
@@ -7,13 +7,6 @@ import { ROOT } from '../../support/root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const FIXTURES = join(ROOT, 'test/support/models');
-const folder = temporaryFolder('missing');
-let made = 0;
-const newFolder = (): string => {
-  const path = join(folder, String(++made));
-  mkdirSync(path);
-  return path;
-};
 
 describe('safetensors files', () => {
   it('by the name of one shard: all of them', async () => {
@@ -26,7 +19,7 @@ describe('safetensors files', () => {
   });
 
   it('of which a shard is there under another name: a layer is missing', async () => {
-    const path = newFolder();
+    const path = temporaryFolder('missing');
     cpSync(join(FIXTURES, 'sharded/config.json'), join(path, 'config.json'));
     cpSync(join(FIXTURES, 'sharded/model-00001-of-00002.safetensors'), join(path, 'model.safetensors'));
     await expect(openModel(path)).rejects.toThrow(
@@ -35,7 +28,7 @@ describe('safetensors files', () => {
   });
 
   it('with a shard missing', async () => {
-    const path = newFolder();
+    const path = temporaryFolder('missing');
     cpSync(join(FIXTURES, 'sharded/model-00001-of-00002.safetensors'), join(path, 'model-00001-of-00002.safetensors'));
     await expect(openModel(path)).rejects.toThrow('1 of 2 shards "model-…" are there; download the others');
   });
@@ -43,7 +36,7 @@ describe('safetensors files', () => {
 
 describe('GGUF files', () => {
   it('a part is missing', async () => {
-    const path = newFolder();
+    const path = temporaryFolder('missing');
     cpSync(join(FIXTURES, 'split/gemma-00002-of-00002.gguf'), join(path, 'gemma-00002-of-00002.gguf'));
     await expect(openModel(join(path, 'gemma-00002-of-00002.gguf'))).rejects.toThrow(
       'part gemma-00001-of-00002.gguf is missing',
@@ -51,7 +44,7 @@ describe('GGUF files', () => {
   });
 
   it('a part whose name does not say that it is one', async () => {
-    const path = join(newFolder(), 'gemma.gguf');
+    const path = join(temporaryFolder('missing'), 'gemma.gguf');
     cpSync(join(FIXTURES, 'split/gemma-00001-of-00002.gguf'), path);
     await expect(openModel(path)).rejects.toThrow(/gemma\.gguf: it is one of 2 parts; expected the name/);
   });

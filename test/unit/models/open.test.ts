@@ -11,13 +11,7 @@ import { ROOT } from '../../support/root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const FIXTURES = join(ROOT, 'test/support/models');
-const folder = temporaryFolder('models');
-let made = 0;
-const newFolder = (): string => {
-  const path = join(folder, String(++made));
-  mkdirSync(path);
-  return path;
-};
+const newFolder = (): string => temporaryFolder('models');
 
 describe('files of the Python package safetensors', () => {
   it('in shards, of several types', async () => {
@@ -221,7 +215,7 @@ describe('a path that is no model is an error of one line, of umaprobe', () => {
     chmodSync(config, 0);
     const { geteuid, seteuid } = process;
     const isRoot = geteuid?.() === 0;
-    chmodSync(folder, 0o755);
+    chmodSync(closed, 0o755);
     if (isRoot) seteuid?.(65_534);
     try {
       for (const [model, path] of [
