@@ -24,9 +24,9 @@ const COMMAND =
   /^lib\/(cli\/(main|parse|help|core\/(command|exit|interrupt|options|terminal|usage)|commands\/(floor-option|guarded-program|index))|render\/(options|paint|text-layout|text\/frame))\.ts$/;
 /** What the plain command needs besides all that. */
 const SCREEN =
-  /^lib\/(cli\/(core\/reading-options|commands\/snapshot)|models\/tensors|render\/(kinds|numbers|text\/snapshot[a-z-]*))\.ts$/;
+  /^lib\/(cli\/(core\/reading-options|commands\/snapshot)|memory\/tensors|render\/(kinds|numbers|text\/snapshot[a-z-]*))\.ts$/;
 /** The work of guard(), for whose start a user waits: one file instead of four. */
-const GUARD = /^lib\/(base\/start-process|guard\/(?!index).*|sim\/environment)\.ts$/;
+const GUARD = /^lib\/(base\/start-process|guard\/(?!index).*|native\/machine-environment)\.ts$/;
 /** A group takes what its files import along, unless an earlier one has it. */
 const GROUPS = {
   core: CORE,

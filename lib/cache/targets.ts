@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { reason } from '../base/facts.ts';
-import { findStores, invokingHome } from '../models/stores.ts';
+import { findStores, invokingHome } from '../host/model-stores.ts';
 import type { NativeCachedFile, NativeWalkBatch } from '../native/contract.ts';
 import type { CacheTarget, ModelStore } from '../types/index.ts';
 import type { System } from './system.ts';

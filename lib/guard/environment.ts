@@ -2,7 +2,7 @@
 
 import { dirname } from 'node:path';
 import { native } from '../native/binding.ts';
-import { foreignVariables, libraryFolder } from '../sim/environment.ts';
+import { foreignVariables, libraryFolder } from '../native/machine-environment.ts';
 
 /**
  * The variables of the program, and those of the machine of this process. On a simulated machine the program gets that

@@ -2,7 +2,7 @@
 
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findStores, invokingHome } from '../models/stores.ts';
+import { findStores, invokingHome } from '../host/model-stores.ts';
 import type { RecognisedCommand } from '../types/index.ts';
 
 export interface Located {

@@ -4,6 +4,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { UmaError } from '../base/errors.ts';
 import { pathError } from '../base/named-path.ts';
+import { findStores, invokingHome } from '../host/model-stores.ts';
 import type { HubOptions } from '../hub/index.ts';
 import { hubName } from '../hub/name.ts';
 import type { ModelStore } from '../types/index.ts';
@@ -13,7 +14,6 @@ import { LocalFolder } from './model-folder.ts';
 import { openGguf } from './open-gguf.ts';
 import { openOnHub } from './open-hub.ts';
 import { openFileIn, openFilesIn } from './open-in-folder.ts';
-import { findStores, invokingHome } from './stores.ts';
 
 export interface OpenOptions extends Partial<Search> {}
 

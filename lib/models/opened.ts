@@ -2,12 +2,12 @@
 
 import { checkInteger, checkKeys, invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
 import { LIMITS, SOME_BYTES } from '../base/limits.ts';
+import { MOST_PARAMETERS } from '../memory/tensors.ts';
 import { emptyModel, type ModelFacts } from './model.ts';
 import type { JsonObject } from './model-file.ts';
 import { type OpenOptions, openModel } from './open.ts';
 import { modelOfConfig } from './open-folder.ts';
 import { quantizationOf } from './quantization.ts';
-import { MOST_PARAMETERS } from './tensors.ts';
 import { WEIGHT_FORMATS, weightFormat } from './weight-formats.ts';
 
 const OPEN = new WeakSet<ModelFacts>();

@@ -1,7 +1,7 @@
 /** Formats of a whole model's weights: bits of a weight with its share of scales, and of the parts that stay larger. */
 
+import { dataType } from '../memory/dtypes.ts';
 import { DTYPES } from '../types/dtypes.ts';
-import { dataType } from './dtypes.ts';
 
 export interface WeightFormat {
   name: string;

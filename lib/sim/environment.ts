@@ -1,8 +1,9 @@
-/** The environment variables and links to libraries and nvidia-smi that put a program on a simulated machine. */
+/** The links to libraries and nvidia-smi in the folder of a simulated machine, and the variables that umaprobe reads. */
 
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isObject, type Machine, machineError } from './machine.ts';
+import { libraryFolder, programFolder } from '../native/machine-environment.ts';
+import { isObject, type Machine } from './machine.ts';
 
 /**
  * Names under which programs load NVIDIA's libraries, each with the file beside the simulator that answers; null: the
@@ -26,15 +27,6 @@ function libraryNames(machine: Machine): Record<string, Record<string, string | 
 /** The CUDA runtime of one version: what differs between versions, in front of the simulator. */
 function cudartFile(version: number): string {
   return `libumasim-cudart${version}.so`;
-}
-
-/** The folder for LD_LIBRARY_PATH in the folder of a machine. */
-export function libraryFolder(stateFolder: string): string {
-  return join(stateFolder, 'lib');
-}
-
-function programFolder(stateFolder: string): string {
-  return join(stateFolder, 'bin');
 }
 
 /**
@@ -73,33 +65,4 @@ export function ownVariables(statePath: string, simulator: string): Record<strin
     UMAPROBE_CUDA: simulator,
     UMAPROBE_NVML: simulator,
   };
-}
-
-/**
- * Additional variables for any other program: it finds NVIDIA's libraries and nvidia-smi in the folder of the machine
- * first. With `preload` the simulator also serves /proc/meminfo and the other simulated kernel files.
- */
-export function foreignVariables(
-  stateFolder: string,
-  simulator: string,
-  preload: boolean,
-  env: NodeJS.ProcessEnv,
-): Record<string, string> {
-  const prepend = (first: string, old: string | undefined): string =>
-    old === undefined || old === '' ? first : `${first}:${old}`;
-  const libraries = libraryFolder(stateFolder);
-  // The loader splits LD_PRELOAD at spaces and colons, which cannot be quoted, and the folder in which umaprobe is
-  // installed may contain them. The user can choose the folder of simulated machines, so the link there is used.
-  if (/[\s:;]/.test(libraries)) {
-    throw machineError(
-      `The folder of simulated machines is ${JSON.stringify(libraries)}; the loader splits paths at spaces, colons and semicolons. Set XDG_RUNTIME_DIR or TMPDIR to a folder without them.`,
-    );
-  }
-  const variables: Record<string, string> = {
-    LD_LIBRARY_PATH: prepend(libraries, env.LD_LIBRARY_PATH),
-    // Without PATH, programs look in /bin and /usr/bin.
-    PATH: prepend(programFolder(stateFolder), env.PATH ?? '/bin:/usr/bin'),
-  };
-  if (preload) variables.LD_PRELOAD = prepend(join(libraries, basename(simulator)), env.LD_PRELOAD);
-  return variables;
 }

@@ -3,7 +3,7 @@
 import { checkBytes, checkKeys, invalidArgument, invalidType, invalidValue, outOfRange } from '../base/arguments.ts';
 import { GB } from '../base/format.ts';
 import { SOME_BYTES } from '../base/limits.ts';
-import { tensorOf } from '../models/tensors.ts';
+import { tensorOf } from '../memory/tensors.ts';
 import type { SweepOptions, Tensor } from '../types/index.ts';
 
 export interface SweepSize {

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
+import { dataType } from '../../memory/dtypes.ts';
 import { KINDS } from '../../memory/kinds.ts';
-import { dataType } from '../../models/dtypes.ts';
 import type { RenderOptions } from '../../render/options.ts';
 import { sweepPage, sweepStepLine } from '../../render/text/sweep.ts';
 import { toCsv, toHtml } from '../../report/index.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { invokingUser, sudoersRule } from '../../../lib/cache/sudoers.ts';
 import { findSysctl, rootCommand, sysctlAssignment } from '../../../lib/cache/sysctl.ts';
 import { levelsOf } from '../../../lib/cli/commands/cache-shared.ts';
-import { findStores, homeOf, invokingHome } from '../../../lib/models/stores.ts';
+import { findStores, homeOf, invokingHome } from '../../../lib/host/model-stores.ts';
 
 const ruleFor = (user: string) => sudoersRule({ user, sysctls: [], sysctl: '/sbin/sysctl' });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dataType } from '../../../lib/models/dtypes.ts';
-import { parseElements, parseShape, tensorOf } from '../../../lib/models/tensors.ts';
+import { dataType } from '../../../lib/memory/dtypes.ts';
+import { parseElements, parseShape, tensorOf } from '../../../lib/memory/tensors.ts';
 import { DTYPES } from '../../../lib/types/dtypes.ts';
 
 const flat = (dtype: string, elements: number) => tensorOf({ dtype, shape: null, elements });
