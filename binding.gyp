@@ -8,7 +8,7 @@
   "targets": [
     {
       "target_name": "umaprobe",
-      "sources": ["<!@(node -p \"require('fs').readdirSync('native',{recursive:true}).filter(f=>f.endsWith('.cc')&&!/^(sim|supervisor)\\//.test(f)).sort().map(f=>'native/'+f).join(' ')\")"],
+      "sources": ["<!@(node -p \"require('fs').readdirSync('native',{recursive:true}).filter(f=>f.endsWith('.cc')&&!/^(sim|run\\/supervisor)\\//.test(f)).sort().map(f=>'native/'+f).join(' ')\")"],
       "include_dirs": ["native", "<!(node -p \"require('node-addon-api').include_dir\")"],
       "defines": ["NAPI_VERSION=8", "NODE_ADDON_API_CPP_EXCEPTIONS", "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"],
       "libraries": ["-ldl", "-lpthread"],
@@ -18,7 +18,7 @@
     {
       "target_name": "umaprobe-guard",
       "type": "executable",
-      "sources": ["<!@(node -p \"require('fs').readdirSync('native',{recursive:true}).filter(f=>/^(base|host|machine|supervisor)\\/.*\\.cc$|^(nvml\\/(nvml|queries)|record\\/shared_readings|runtime\\/thread_priority)\\.cc$/.test(f)).sort().map(f=>'native/'+f).join(' ')\")"],
+      "sources": ["<!@(node -p \"require('fs').readdirSync('native',{recursive:true}).filter(f=>/^(base|host|machine|run\\/supervisor)\\/.*\\.cc$|^(nvml\\/(nvml|queries)|run\\/record\\/shared_readings|runtime\\/thread_priority)\\.cc$/.test(f)).sort().map(f=>'native/'+f).join(' ')\")"],
       "include_dirs": ["native"],
       "libraries": ["-ldl", "-lpthread"],
       # node-gyp links programs with -rdynamic, for addons: it doubles this one, which loads none.

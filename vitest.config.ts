@@ -17,49 +17,49 @@ if (process.env.UMAPROBE_SCRATCH === undefined) {
 /** Files that take minutes and whose subject rarely changes: CI runs them as the project `slow`. */
 const SLOW = [
   'test/sim/docs/long-pages.test.ts', // pages whose commands run for seconds
-  'test/sim/library/broken-machines.test.ts', // every single fault of two machines
-  'test/sim/library/profile-kills.test.ts', // a profile is killed in each phase of each trial
-  'test/sim/library/profile-peaks.test.ts', // trainers that take and give back 80 GB at the speed of a Spark
-  'test/sim/library/probe-kills.test.ts', // a search is killed at every record that it writes
-  'test/kernel/others-files.test.ts', // root writes where another user replaces each name
-  'test/sim/cli/guard-bare.test.ts', // a hundred programs, each bare and guarded
-  'test/sim/cli/earlyoom.test.ts', // earlyoom looks at series of the field in real time
-  'test/sim/library/report.test.ts', // each page in a browser
-  'test/sim/library/serve-page.test.ts', // the live page in a browser, with sixteen machines and a day of readings
-  'test/sim/native/node-workers.test.ts', // a hundred worker threads are terminated in a call
-  'test/sim/simulator/cudart.test.ts', // C++ programs are built with the shared and the static runtime
-  'test/sim/simulator/abi.test.ts', // C programs are compiled against the headers of CUDA and NVML
-  'test/sim/simulator/world.test.ts', // C programs read the simulated machine and take its memory
+  'test/sim/core/library/broken-machines.test.ts', // every single fault of two machines
+  'test/sim/run/library/profile-kills.test.ts', // a profile is killed in each phase of each trial
+  'test/sim/run/library/profile-peaks.test.ts', // trainers that take and give back 80 GB at the speed of a Spark
+  'test/sim/core/library/probe-kills.test.ts', // a search is killed at every record that it writes
+  'test/kernel/core/others-files.test.ts', // root writes where another user replaces each name
+  'test/sim/run/cli/guard-bare.test.ts', // a hundred programs, each bare and guarded
+  'test/sim/run/cli/earlyoom.test.ts', // earlyoom looks at series of the field in real time
+  'test/sim/show/library/report.test.ts', // each page in a browser
+  'test/sim/serve/serve-page.test.ts', // the live page in a browser, with sixteen machines and a day of readings
+  'test/sim/core/native/node-workers.test.ts', // a hundred worker threads are terminated in a call
+  'test/sim/sim/library/cudart.test.ts', // C++ programs are built with the shared and the static runtime
+  'test/sim/sim/library/abi.test.ts', // C programs are compiled against the headers of CUDA and NVML
+  'test/sim/sim/library/world.test.ts', // C programs read the simulated machine and take its memory
 ];
 
 /** Files of test/kernel that neither count nor drop cached pages: they run beside test/sim and mostly wait. */
 const BESIDE = [
-  'full-disk',
-  'guard-container',
-  'hostile-trees',
-  'hung-fuse',
-  'launch-record',
-  'no-user',
-  'record',
-  'record-ring',
-  'serve',
-  'systemd',
-  'watch-end',
+  'core/full-disk',
+  'run/guard-container',
+  'core/hostile-trees',
+  'core/hung-fuse',
+  'run/launch-record',
+  'core/no-user',
+  'run/record',
+  'run/record-ring',
+  'serve/serve',
+  'run/systemd',
+  'core/watch-end',
 ].map((name) => `test/kernel/${name}.test.ts`);
 
 /** The same of test/kernel. They take gigabytes or wait, and have the machine for themselves: the project `kernel-slow`. */
 const KERNEL_SLOW = [
-  'test/kernel/cluster-ssh.test.ts', // sshd in network namespaces as machines
-  'test/kernel/guard.test.ts', // programs that take gigabytes down to a floor
-  'test/kernel/guard-growth.test.ts', // memory of each kind that a program can take
-  'test/kernel/guard-pressure.test.ts', // real memory pressure, for seconds and lasting
-  'test/kernel/guard-command.test.ts', // programs in a terminal; a guard of the whole machine
-  'test/kernel/large-files.test.ts', // files of 2 GiB
-  'test/kernel/load-actions.test.ts', // fills the page cache with all that is free
-  'test/kernel/many-files.test.ts', // trees of 100,000 files
-  'test/kernel/processes.test.ts', // programs that hold 8 GiB in every way that there is
-  'test/kernel/profile.test.ts', // trainers that really take and give back memory
-  'test/kernel/systemd-units.test.ts', // a systemd of its own runs units
+  'test/kernel/run/cluster-ssh.test.ts', // sshd in network namespaces as machines
+  'test/kernel/run/guard.test.ts', // programs that take gigabytes down to a floor
+  'test/kernel/run/guard-growth.test.ts', // memory of each kind that a program can take
+  'test/kernel/run/guard-pressure.test.ts', // real memory pressure, for seconds and lasting
+  'test/kernel/run/guard-command.test.ts', // programs in a terminal; a guard of the whole machine
+  'test/kernel/core/large-files.test.ts', // files of 2 GiB
+  'test/kernel/run/load-actions.test.ts', // fills the page cache with all that is free
+  'test/kernel/core/many-files.test.ts', // trees of 100,000 files
+  'test/kernel/core/processes.test.ts', // programs that hold 8 GiB in every way that there is
+  'test/kernel/run/profile.test.ts', // trainers that really take and give back memory
+  'test/kernel/run/systemd-units.test.ts', // a systemd of its own runs units
 ];
 
 /** What a run leaves out: Vitest's own --exclude does not reach a project that has a list of its own. */

@@ -1,6 +1,6 @@
 /** A chart: drawn, resized, drawn again for another theme or scale, and read with the pointer or the keyboard. */
 import uPlot from 'uplot';
-import { clockText, tickText } from '../lib/render/axis.ts';
+import { clockText, tickText } from '../lib/show/render/axis.ts';
 import { drawMoments, drawShades } from './events.ts';
 import { isolatedPoints } from './isolated-points.ts';
 import { createLegend } from './legend.ts';

@@ -1,6 +1,6 @@
 /** The lines of a chart as data: what they are called, what they hide, and what they say in words. */
-import { type Axis, axisOf, clockAxis, isLogLog } from '../lib/render/axis.ts';
-import { type KindStyle, PALETTE } from '../lib/render/kinds.ts';
+import { type Axis, axisOf, clockAxis, isLogLog } from '../lib/show/render/axis.ts';
+import { type KindStyle, PALETTE } from '../lib/show/render/kinds.ts';
 import type { Zoom } from './zoom.ts';
 
 /** A property of the style sheet. */

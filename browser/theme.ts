@@ -1,5 +1,5 @@
 /** Colours as the style sheet has them at this moment: light, dark, or light again on paper. */
-import { KIND_STYLES } from '../lib/render/kinds.ts';
+import { KIND_STYLES } from '../lib/show/render/kinds.ts';
 
 const NAMES = ['ink', 'soft', 'line', 'panel', 'warn', ...KIND_STYLES] as const;
 

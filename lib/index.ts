@@ -7,20 +7,27 @@
 import { refuseOldNode } from './base/node-version.ts';
 
 export { type Failure, UmaError, type UmaErrorCode } from './base/errors.ts';
-export { cacheStatus, compact, dropCaches, evictFiles, prepare, reclaim } from './cache/index.ts';
-export { cluster, clusterCheck } from './cluster/index.ts';
-export { compare } from './compare/index.ts';
-export { doctor } from './doctor/index.ts';
-export { estimate, estimateTable, openModel } from './estimate/index.ts';
-export { explain, explainError } from './explain/index.ts';
-export { fit, fitLargest, fitTable, fitTogether } from './fit/index.ts';
-export { guard } from './guard/index.ts';
-export { hostMemorySync } from './host/meminfo.ts';
-export { launch } from './launch/index.ts';
-export { layout } from './layout/index.ts';
-export { processes } from './processes/index.ts';
-export { profile } from './profile/index.ts';
-export { mark, readRecord, record } from './record/index.ts';
+export { cacheStatus, compact, dropCaches, evictFiles, prepare, reclaim } from './core/cache/index.ts';
+export { doctor } from './core/doctor/index.ts';
+export { hostMemorySync } from './core/host/meminfo.ts';
+export { layout } from './core/layout/index.ts';
+export { processes } from './core/processes/index.ts';
+export { snapshot } from './core/snapshot/index.ts';
+export { memGetInfo, memGetInfoSync } from './core/snapshot/mem-get-info.ts';
+export { memory, memorySync } from './core/snapshot/memory.ts';
+export { watch } from './core/snapshot/watch.ts';
+export { stress } from './core/stress/index.ts';
+export { sweep } from './core/sweep/index.ts';
+export { estimate, estimateTable, openModel } from './models/estimate/index.ts';
+export { fit, fitLargest, fitTable, fitTogether } from './models/fit/index.ts';
+export { cluster, clusterCheck } from './run/cluster/index.ts';
+export { explain, explainError } from './run/explain/index.ts';
+export { guard } from './run/guard/index.ts';
+export { launch } from './run/launch/index.ts';
+export { profile } from './run/profile/index.ts';
+export { mark, readRecord, record } from './run/record/index.ts';
+export { serve } from './serve/index.ts';
+export { compare } from './show/compare/index.ts';
 export {
   type CsvReport,
   type HtmlOptions,
@@ -29,14 +36,7 @@ export {
   toCsv,
   toHtml,
   toMetrics,
-} from './report/index.ts';
-export { serve } from './serve/index.ts';
-export { snapshot } from './snapshot/index.ts';
-export { memGetInfo, memGetInfoSync } from './snapshot/mem-get-info.ts';
-export { memory, memorySync } from './snapshot/memory.ts';
-export { watch } from './snapshot/watch.ts';
-export { stress } from './stress/index.ts';
-export { sweep } from './sweep/index.ts';
+} from './show/report/index.ts';
 export type * from './types/index.ts';
 
 refuseOldNode();

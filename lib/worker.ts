@@ -1,9 +1,9 @@
 /** Entry point of the child process of sweep, layout and stress. */
 
-import { runChild } from './probe/child.ts';
+import { runChild } from './core/probe/child.ts';
 
 runChild({
-  sweep: () => import('./sweep/loop.ts'),
-  layout: () => import('./layout/loop.ts'),
-  stress: () => import('./stress/loop.ts'),
+  sweep: () => import('./core/sweep/loop.ts'),
+  layout: () => import('./core/layout/loop.ts'),
+  stress: () => import('./core/stress/loop.ts'),
 });

@@ -14,19 +14,19 @@ import { root } from './run.mjs';
 const lib = join(root, 'lib');
 /** Modules that all entry points share, with what a snapshot and the guard both need. */
 const CORE =
-  /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|lazy|limits|nearest|serialized-error)|(cache|compare|estimate|explain|fit|guard|launch|layout|processes|profile|record|report|snapshot|stress|sweep)\/index|host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/binding|snapshot\/(mem-get-info|memory|settled|watch))\.ts$/;
+  /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|lazy|limits|nearest|serialized-error)|(core\/(cache|layout|processes|snapshot|stress|sweep)|models\/(estimate|fit)|run\/(explain|guard|launch|profile|record)|show\/(compare|report))\/index|core\/(host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/binding|snapshot\/(mem-get-info|memory|settled|watch)))\.ts$/;
 
 /** What the first reading needs besides: one file instead of twenty. The rules of memory/ come whole. */
 const READING =
-  /^lib\/(base\/format|types\/kinds|memory\/.*|host\/(cgroup|driver|files|kernel|meminfo-lines|meminfo-within|process|procfs)|snapshot\/(attributes|child-readings|cuda-memory|cuda-report|devices|failures|hidden-devices|libraries|own-context|pairs|take))\.ts$/;
+  /^lib\/(base\/format|types\/kinds|core\/memory\/.*|core\/host\/(cgroup|driver|files|kernel|meminfo-lines|meminfo-within|process|procfs)|core\/snapshot\/(attributes|child-readings|cuda-memory|cuda-report|devices|failures|hidden-devices|libraries|own-context|pairs|take))\.ts$/;
 /** What every command needs. */
 const COMMAND =
-  /^lib\/(cli\/(main|parse|help|core\/(command|exit|interrupt|options|terminal|usage)|commands\/(floor-option|guarded-program|index))|render\/(options|paint|text-layout|text\/frame))\.ts$/;
+  /^lib\/(cli\/(main|parse|help|core\/(command|exit|interrupt|options|terminal|usage)|commands\/(floor-option|guarded-program|index))|show\/render\/(options|paint|text-layout|text\/frame))\.ts$/;
 /** What the plain command needs besides all that. */
 const SCREEN =
-  /^lib\/(cli\/(core\/reading-options|commands\/snapshot)|memory\/tensors|render\/(kinds|numbers|text\/snapshot[a-z-]*))\.ts$/;
+  /^lib\/(cli\/(core\/reading-options|commands\/snapshot)|core\/memory\/tensors|show\/render\/(kinds|numbers|text\/snapshot[a-z-]*))\.ts$/;
 /** The work of guard(), for whose start a user waits: one file instead of four. */
-const GUARD = /^lib\/(base\/start-process|guard\/(?!index).*|native\/machine-environment)\.ts$/;
+const GUARD = /^lib\/(base\/start-process|run\/guard\/(?!index).*|core\/native\/machine-environment)\.ts$/;
 /** A group takes what its files import along, unless an earlier one has it. */
 const GROUPS = {
   core: CORE,
@@ -43,9 +43,9 @@ export async function bundle() {
       index: join(lib, 'index.ts'),
       sim: join(lib, 'sim.ts'),
       cli: join(lib, 'cli.ts'),
-      'mem-get-info-worker': join(lib, 'snapshot/mem-get-info-worker.ts'),
-      'hidden-devices-worker': join(lib, 'snapshot/hidden-devices-worker.ts'),
-      'memory-worker': join(lib, 'snapshot/memory-worker.ts'),
+      'mem-get-info-worker': join(lib, 'core/snapshot/mem-get-info-worker.ts'),
+      'hidden-devices-worker': join(lib, 'core/snapshot/hidden-devices-worker.ts'),
+      'memory-worker': join(lib, 'core/snapshot/memory-worker.ts'),
       worker: join(lib, 'worker.ts'),
     },
     platform: 'node',

@@ -32,7 +32,7 @@ export const CLIENTS = {
     gpustat: ['gpustat'],
     'hwloc-nox': ['lstopo-no-graphics'],
     'libhwloc-contrib-plugins': [], // built with CUDA 12
-    'libnvidia-ml-dev': [], // nvml.h, for test/sim/simulator/abi.test.ts
+    'libnvidia-ml-dev': [], // nvml.h, for test/sim/sim/library/abi.test.ts
     'librust-nvml-wrapper-dev': [],
     nvitop: ['nvitop'],
     nvtop: ['nvtop'],

@@ -8,11 +8,11 @@ import { findTool, root, run } from './run.mjs';
 
 const require = createRequire(import.meta.url);
 const ofGuard =
-  /^(base|host|machine|supervisor)\/|^(nvml\/(nvml|queries)|record\/shared_readings|runtime\/thread_priority)\.cc$/;
+  /^(base|host|machine|run\/supervisor)\/|^(nvml\/(nvml|queries)|run\/record\/shared_readings|runtime\/thread_priority)\.cc$/;
 const isLibcudart = (path) => path.startsWith('sim/libcudart/');
 /** The sources of each target, as binding.gyp has them. */
 const sources = {
-  umaprobe: (path) => !/^(sim|supervisor)\//.test(path),
+  umaprobe: (path) => !/^(sim|run\/supervisor)\//.test(path),
   'umaprobe-guard': (path) => ofGuard.test(path),
   umasim: (path) => path.startsWith('sim/') && !/^sim\/(libcudart|programs)\//.test(path),
   'umasim-nvidia-smi': (path) => path === 'sim/programs/nvidia_smi.cc',

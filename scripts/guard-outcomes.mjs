@@ -262,8 +262,8 @@ if (isMain(import.meta.url)) {
     const before = new Map(tableOf(page).map((row) => [row.split(' | ')[0]?.slice(2), row.split(' | ')[3]]));
     const hasEarlyoom = earlyoomVersion() !== null;
     if (!hasEarlyoom) console.error('earlyoom is not installed: its column stays as it is');
-    const { guardThresholds } = await loadLib('lib/memory/guard-rules.ts');
-    const { guardArguments } = await loadLib('lib/guard/protocol.ts');
+    const { guardThresholds } = await loadLib('lib/core/memory/guard-rules.ts');
+    const { guardArguments } = await loadLib('lib/run/guard/protocol.ts');
     const thresholds = guardArguments(guardThresholds(TOTAL), PACE);
     const rows = await tableRows(all, [
       (series) => outcome(series, guardRule(series, join(root, 'build/Release/umaprobe-guard'), thresholds)),

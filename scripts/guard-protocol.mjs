@@ -1,4 +1,4 @@
-// native/guard/protocol.h, made from the table lib/native/guard-protocol.ts: names, units and ranges stand there alone.
+// native/guard/protocol.h, made from the table lib/core/native/guard-protocol.ts: names, units and ranges stand there alone.
 //   node scripts/guard-protocol.mjs          says whether the header is what the table makes
 //   node scripts/guard-protocol.mjs --write  writes it (npm run format does)
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -109,7 +109,7 @@ export function headerOf(table) {
     `inline constexpr int kExitStopped = ${table.EXIT_STOPPED};`,
   ];
   return `// clang-format off
-// Made from lib/native/guard-protocol.ts by scripts/guard-protocol.mjs (npm run format): change that table.
+// Made from lib/core/native/guard-protocol.ts by scripts/guard-protocol.mjs (npm run format): change that table.
 #pragma once
 
 #include <string>
@@ -141,11 +141,11 @@ ${parts.join('\n\n')}
 
 /** Throws, or with \`write\` mends it, where the header is not what the table makes. */
 export async function checkGuardProtocol({ write = false } = {}) {
-  const header = headerOf(await loadLib('lib/native/guard-protocol.ts'));
+  const header = headerOf(await loadLib('lib/core/native/guard-protocol.ts'));
   const path = join(root, HEADER);
   if (write) writeFileSync(path, header);
   else if (readFileSync(path, 'utf8') !== header)
-    throw new Error(`${HEADER} is not what lib/native/guard-protocol.ts makes: run npm run format`);
+    throw new Error(`${HEADER} is not what lib/core/native/guard-protocol.ts makes: run npm run format`);
 }
 
 if (isMain(import.meta.url)) await main(() => checkGuardProtocol({ write: process.argv.includes('--write') }));

@@ -10,8 +10,8 @@ import { wordingBreaches } from './wording.mjs';
 /** Lines. Tables, contracts and ABI lists may be longer: they are named here, each with what it lists. */
 const LONG = 500;
 const MAY_BE_LONG = {
-  'lib/native/contract.ts': 'every native function',
-  'test/unit/launch/command-lines.ts': 'every published command line, with what it says',
+  'lib/core/native/contract.ts': 'every native function',
+  'test/unit/run/launch/command-lines.ts': 'every published command line, with what it says',
 };
 
 /** What lib may take of node:fs: it opens, makes and removes nothing by a path. */
@@ -30,19 +30,19 @@ const MAY_OPEN = {
   'lib/base/named-path.ts': 'open openSync', // what a user names and nobody writes
   'lib/base/system-file.ts': 'readFileSync', // /proc, /etc/passwd
   'lib/base/lazy.ts': 'openSync', // /dev/null
-  'lib/record/kernel-messages.ts': 'openSync', // /dev/kmsg
-  'lib/probe/child.ts': 'writeFileSync', // /proc/self/oom_score_adj
+  'lib/run/record/kernel-messages.ts': 'openSync', // /dev/kmsg
+  'lib/core/probe/child.ts': 'writeFileSync', // /proc/self/oom_score_adj
   'lib/cli/commands/explain.ts': 'openSync', // descriptors that the process was started with
-  'lib/models/model-file.ts': 'open', // regular files, of which a bounded part is read
+  'lib/models/files/model-file.ts': 'open', // regular files, of which a bounded part is read
   // Files of the package.
   'lib/base/package-version.ts': 'readFileSync',
-  'lib/report/package-files.ts': 'readFileSync',
-  'lib/native/binding.ts': 'chmodSync readFileSync',
+  'lib/show/report/package-files.ts': 'readFileSync',
+  'lib/core/native/binding.ts': 'chmodSync readFileSync',
   // Its folder in the user's cache.
   'lib/standalone/unpack.ts': 'mkdirSync openSync readFileSync renameSync rmSync writeFileSync',
   // In a folder of makeTemporaryFolder.
-  'lib/profile/templates.ts': 'mkdirSync writeFileSync',
-  'lib/profile/trial.ts': 'rmSync',
+  'lib/run/profile/templates.ts': 'mkdirSync writeFileSync',
+  'lib/run/profile/trial.ts': 'rmSync',
   'lib/sim/environment.ts': 'mkdirSync symlinkSync',
   'lib/sim/namespace.ts': 'mkdirSync openSync writeFileSync',
   'lib/sim/state.ts': 'rmSync',
@@ -50,10 +50,10 @@ const MAY_OPEN = {
 
 const rules = [
   {
-    why: 'umaprobe opens no connection to another machine but in lib/hub/client.ts; marks go through a socket in a folder, node:net reads pipes, and lib/serve answers',
+    why: 'umaprobe opens no connection to another machine but in lib/models/hub/client.ts; marks go through a socket in a folder, node:net reads pipes, and lib/serve answers',
     files: /^(browser|lib|native)\/.*\.(ts|cc|h)$/,
     except:
-      /^(browser\/serve\/stream|lib\/(guard\/output|hub\/client|record\/marks|serve\/(listen|live|server|stream)))\.ts$/,
+      /^(browser\/serve\/stream|lib\/(run\/guard\/output|models\/hub\/client|run\/record\/marks|serve\/(listen|live|server|stream)))\.ts$/,
     pattern:
       /(from |import\(|require\()'(node:)?(dgram|dns|https?|http2|net|tls)\b|\bfetch\(|\b(WebSocket|EventSource|XMLHttpRequest|sendBeacon)\b|\b(AF_INET6?|getaddrinfo)\b/,
     ignoreComments: true,
@@ -65,30 +65,30 @@ const rules = [
     ignoreComments: true,
   },
   {
-    why: 'a file is made by record/segments.cc alone, in a folder that lib/base/folder.ts has opened',
+    why: 'a file is made by run/record/segments.cc alone, in a folder that lib/base/folder.ts has opened',
     files: /^native\/(?!sim\/).*\.(cc|h)$/,
-    except: /^native\/record\/segments\.cc$/,
+    except: /^native\/run\/record\/segments\.cc$/,
     pattern: /\bO_(CREAT|TRUNC)\b|\bofstream\b|\bfopen\(|::(creat|rename|truncate|chmod|chown|symlink|link|mkstemp)\(/,
     ignoreComments: true,
   },
   {
     why: "a program of the system is run by the path that systemProgram() finds, not by PATH; the user's own ssh is not one",
     files: /^lib\/.*\.ts$/,
-    except: /^lib\/cluster\/ssh\.ts$/,
+    except: /^lib\/run\/cluster\/ssh\.ts$/,
     pattern: /(?<![.\w])(exec|execFile|fork|spawn|startProcess)(Sync)?\(\s*['"`](?!\/)/,
     acrossLines: true,
   },
   {
     why: 'programs are started by base/start-process.ts, or where their path is known to be absolute',
     files: /^lib\/.*\.ts$/,
-    except: /^lib\/(base\/start-process|cache\/system|cli\/commands\/sim-run|guard\/target)\.ts$/,
+    except: /^lib\/(base\/start-process|core\/cache\/system|cli\/commands\/sim-run|run\/guard\/target)\.ts$/,
     pattern: /^(?!import type ).*(['"`])(node:)?child_process\1/,
     ignoreComments: true,
   },
   {
     why: "only the user's own command is found by PATH",
     files: /^native\/(?!sim\/).*\.(cc|h)$/,
-    except: /^native\/supervisor\/(command|notifier)\.cc$/,
+    except: /^native\/run\/supervisor\/(command|notifier)\.cc$/,
     pattern: /\b(exec[lv]pe?|posix_spawnp|popen)\(|(?<![\w.])system\(/,
     ignoreComments: true,
   },
@@ -105,9 +105,9 @@ const rules = [
     pattern: /#include <(node_api|js_native_api)\w*\.h>/,
   },
   {
-    why: 'a device is known by its attributes; its name belongs to memory/quirks.ts and lib/machines',
+    why: 'a device is known by its attributes; its name belongs to core/memory/quirks.ts and lib/machines',
     files: /^lib\/.*\.ts$/,
-    except: /^lib\/(memory\/quirks\.ts|machines\/)/,
+    except: /^lib\/(core\/memory\/quirks\.ts|machines\/)/,
     pattern: /(['"`])[^'"`]*GB10[^'"`]*\1/,
     ignoreComments: true,
   },
@@ -144,7 +144,7 @@ function withoutComment(line) {
 
 /** "cuda" of native/cuda/runtime.h, "sim/linux" of native/sim/linux/world.h; null at the root. */
 function nativeRoom(path) {
-  return /^native\/(sim\/\w+|\w+)\//.exec(path)?.[1] ?? null;
+  return /^native\/((?:run|sim)\/\w+|\w+)\//.exec(path)?.[1] ?? null;
 }
 
 const INCLUDE = /^\s*#\s*include "([^"]+)"/;
@@ -168,7 +168,7 @@ export function includeCircles(texts) {
 /** Includes of a file of native/ that its room may not have. */
 function forbiddenIncludes(path, lines) {
   const room = nativeRoom(path);
-  if (!path.startsWith('native/') || room === null || room === 'sim') return [];
+  if (!path.startsWith('native/') || room === null || room === 'sim' || room === 'run') return [];
   const allowed = NATIVE_ROOMS[room];
   if (allowed === undefined) return [`${path}: native/${room} is no room of scripts/rooms.mjs`];
   return lines.flatMap((line, i) => {
@@ -182,17 +182,19 @@ function forbiddenIncludes(path, lines) {
   });
 }
 
+const isInRoom = (path) => Object.keys(LIB_ROOMS).some((room) => path.startsWith(`lib/${room}/`));
+
 /** A file that lies beside the rooms instead of in one. */
 function misplaced(path) {
   const [top, second, third] = path.split('/');
   if (top === 'lib' && third === undefined && !LIB_ROOT.includes(second))
     return [`${path}: the root of lib holds doors only (${LIB_ROOT.join(', ')}); a file belongs to a room`];
-  if (top === 'lib' && third !== undefined && !(second in LIB_ROOMS) && second !== 'machines')
-    return [`${path}: lib/${second} is no room of scripts/rooms.mjs`];
+  if (top === 'lib' && third !== undefined && !isInRoom(path) && second !== 'machines')
+    return [`${path}: lib/${second} is no room of scripts/rooms.mjs, and no file lies beside the rooms of a wing`];
   if (top === 'native' && third === undefined && !NATIVE_ROOT.includes(second))
     return [`${path}: the root of native holds addon.cc and build files only; a file belongs to a room`];
-  if (top === 'native' && second === 'sim' && path.split('/').length === 3)
-    return [`${path}: native/sim holds folders only; a file belongs to one of them`];
+  if (top === 'native' && /^(run|sim)$/.test(second) && path.split('/').length === 3)
+    return [`${path}: native/${second} holds folders only; a file belongs to one of them`];
   return [];
 }
 

@@ -1,6 +1,6 @@
 // Builds build/Release/{umaprobe.node,umaprobe-guard,libumasim.so,…}: with node-gyp if it can run without downloads, else, without
 // python3, make or Node's headers, with the C++ compiler alone. It ships: in an installed package without a binary that
-// fits, the error of lib/native/binding.ts names this command.
+// fits, the error of lib/core/native/binding.ts names this command.
 //   node scripts/native-build.mjs
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';

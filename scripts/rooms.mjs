@@ -1,119 +1,89 @@
 // The rooms of the house and who may import whom: the one table behind biome.rooms.json (imports of lib/), behind
-// scripts/house-rules.mjs (#include lines of native/) and behind the tables of docs/architecture.md. A room may import the
-// rooms of its row, and `base` and `types` where it says so; nothing imports upwards.
+// scripts/house-rules.mjs (#include lines of native/) and behind the table of docs/architecture.md. A wing is a folder of
+// rooms. A room may import the rooms of its row, of which the name of a wing means all, and `base` and `types` where it
+// says so; nothing imports upwards.
 //   node scripts/rooms.mjs          says whether biome.rooms.json is what this table makes
 //   node scripts/rooms.mjs --write  writes it (npm run format does)
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { isMain, main, root } from './run.mjs';
 
-const ALWAYS_ALLOWED = ['base', 'types'];
+const GROUND = ['base', 'types'];
 
-/** Room of lib → the rooms it may import, lowest floor first. */
-export const LIB_ROOMS = {
+/** Room of lib → the rooms and wings it may import, lowest floor first. The core knows no wing. */
+const LIB_ROWS = {
   types: [],
   base: [],
-  native: [...ALWAYS_ALLOWED],
-  memory: [...ALWAYS_ALLOWED],
-  hub: [...ALWAYS_ALLOWED],
-  models: [...ALWAYS_ALLOWED, 'hub', 'host', 'memory'],
-  host: [...ALWAYS_ALLOWED, 'native'],
-  sim: [...ALWAYS_ALLOWED, 'native', 'host'],
-  render: [...ALWAYS_ALLOWED, 'memory'],
-  report: [...ALWAYS_ALLOWED, 'render'],
-  journal: [...ALWAYS_ALLOWED, 'host'],
-  snapshot: [...ALWAYS_ALLOWED, 'native', 'host', 'memory'],
-  probe: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'journal', 'snapshot'],
-  cache: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'snapshot'],
-  sweep: [...ALWAYS_ALLOWED, 'native', 'memory', 'probe'],
-  layout: [...ALWAYS_ALLOWED, 'native', 'memory', 'probe'],
-  stress: [...ALWAYS_ALLOWED, 'native', 'memory', 'probe'],
-  processes: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'snapshot'],
-  doctor: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'snapshot', 'processes'],
-  explain: [...ALWAYS_ALLOWED, 'memory', 'models', 'host', 'snapshot', 'processes'],
-  compare: [...ALWAYS_ALLOWED, 'memory'],
-  estimate: [...ALWAYS_ALLOWED, 'memory', 'models'],
-  record: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'journal', 'snapshot', 'processes'],
-  fit: [...ALWAYS_ALLOWED, 'memory', 'estimate'],
-  profile: [...ALWAYS_ALLOWED, 'host', 'memory', 'journal', 'snapshot', 'explain', 'record', 'guard'],
-  cluster: [...ALWAYS_ALLOWED, 'memory', 'estimate', 'fit'],
-  guard: [...ALWAYS_ALLOWED, 'native', 'host', 'memory', 'snapshot', 'processes', 'cache'],
-  launch: [
-    ...ALWAYS_ALLOWED,
-    'host',
-    'memory',
-    'models',
-    'snapshot',
-    'cache',
-    'estimate',
-    'fit',
-    'cluster',
-    'record',
-    'guard',
-  ],
-  serve: [...ALWAYS_ALLOWED, 'host', 'memory', 'render', 'report', 'snapshot', 'processes', 'record', 'cluster'],
-  standalone: [...ALWAYS_ALLOWED],
-  cli: [
-    ...ALWAYS_ALLOWED,
-    'memory',
-    'models',
-    'host',
-    'sim',
-    'render',
-    'report',
-    'snapshot',
-    'probe',
-    'doctor',
-    'cache',
-    'sweep',
-    'layout',
-    'stress',
-    'processes',
-    'explain',
-    'compare',
-    'estimate',
-    'record',
-    'fit',
-    'guard',
-    'launch',
-    'profile',
-    'cluster',
-    'serve',
-  ],
+  'core/native': GROUND,
+  'core/memory': GROUND,
+  'core/host': [...GROUND, 'core/native'],
+  'core/journal': [...GROUND, 'core/host'],
+  'core/snapshot': [...GROUND, 'core/native', 'core/host', 'core/memory'],
+  'core/processes': [...GROUND, 'core/native', 'core/host', 'core/memory', 'core/snapshot'],
+  'core/doctor': [...GROUND, 'core/native', 'core/host', 'core/memory', 'core/snapshot', 'core/processes'],
+  'core/probe': [...GROUND, 'core/native', 'core/host', 'core/memory', 'core/journal', 'core/snapshot'],
+  'core/sweep': [...GROUND, 'core/native', 'core/memory', 'core/probe'],
+  'core/layout': [...GROUND, 'core/native', 'core/memory', 'core/probe'],
+  'core/stress': [...GROUND, 'core/native', 'core/memory', 'core/probe'],
+  'core/cache': [...GROUND, 'core/native', 'core/host', 'core/memory', 'core/snapshot'],
+  'models/hub': GROUND,
+  'models/files': [...GROUND, 'core', 'models/hub'],
+  'models/estimate': [...GROUND, 'core', 'models/files'],
+  'models/fit': [...GROUND, 'core', 'models/estimate'],
+  'show/render': [...GROUND, 'core/memory'],
+  'show/report': [...GROUND, 'show/render'],
+  'show/compare': [...GROUND, 'core/memory'],
+  sim: [...GROUND, 'core'],
+  'run/record': [...GROUND, 'core'],
+  'run/guard': [...GROUND, 'core'],
+  'run/explain': [...GROUND, 'core', 'models/files'],
+  'run/profile': [...GROUND, 'core', 'run/explain', 'run/record', 'run/guard'],
+  'run/cluster': [...GROUND, 'core', 'models'],
+  'run/launch': [...GROUND, 'core', 'models', 'run/record', 'run/guard', 'run/cluster'],
+  serve: [...GROUND, 'core', 'show', 'run/record', 'run/cluster'],
+  standalone: GROUND,
+  cli: [...GROUND, 'core', 'models', 'show', 'sim', 'run', 'serve'],
 };
+
+const roomsOf = (name) => Object.keys(LIB_ROWS).filter((room) => room === name || room.startsWith(`${name}/`));
+
+/** Room of lib → every room it may import. */
+export const LIB_ROOMS = Object.fromEntries(
+  Object.entries(LIB_ROWS).map(([room, names]) => [room, names.flatMap(roomsOf)]),
+);
 
 /** Rooms that are entered by these files alone. The others are libraries: their files are imported one by one. */
 export const DOORS = {
-  hub: ['index', 'name'],
-  snapshot: ['index', 'memory', 'watch', 'mem-get-info', 'settled', 'own-memory'],
-  report: ['index', 'package-files'],
-  journal: ['index', 'records', 'writer'],
-  doctor: ['index', 'select'],
-  cache: ['index', 'sudoers'],
-  sweep: ['index'],
-  layout: ['index'],
-  stress: ['index'],
-  processes: ['index', 'follow', 'shared-memory'],
-  explain: ['index'],
-  compare: ['index'],
-  estimate: ['index'],
-  record: ['index', 'folder'],
-  fit: ['index'],
-  cluster: ['index', 'follow', 'hosts'],
-  profile: ['index'],
-  launch: ['index'],
-  guard: ['index', 'end-process', 'pattern', 'policy'],
+  'core/snapshot': ['index', 'memory', 'watch', 'mem-get-info', 'settled', 'own-memory'],
+  'core/journal': ['index', 'records', 'writer'],
+  'core/doctor': ['index', 'select'],
+  'core/cache': ['index', 'sudoers'],
+  'core/sweep': ['index'],
+  'core/layout': ['index'],
+  'core/stress': ['index'],
+  'core/processes': ['index', 'follow', 'shared-memory'],
+  'models/hub': ['index', 'name'],
+  'models/estimate': ['index'],
+  'models/fit': ['index'],
+  'show/report': ['index', 'package-files'],
+  'show/compare': ['index'],
+  'run/explain': ['index'],
+  'run/record': ['index', 'folder'],
+  'run/cluster': ['index', 'follow', 'hosts'],
+  'run/profile': ['index'],
+  'run/launch': ['index'],
+  'run/guard': ['index', 'end-process', 'pattern', 'policy'],
   serve: ['index', 'listen'],
 };
 
 /** Folders inside a room; none bears the name of a room. */
 export const FOLDERS = {
-  cache: ['prepare'],
+  'core/cache': ['prepare'],
+  'core/memory': ['findings'],
+  'models/estimate': ['training'],
+  'show/render': ['text', 'html'],
+  'run/explain': ['messages'],
   cli: ['commands', 'core', 'mcp', 'shell'],
-  estimate: ['training'],
-  explain: ['messages'],
-  memory: ['findings'],
-  render: ['text', 'html'],
 };
 
 /** What may lie at the root of lib: doors, and root.ts, which must lie one level below the package. */
@@ -131,10 +101,10 @@ export const NATIVE_ROOMS = {
   nvml: ['abi', 'base', 'runtime', 'machine'],
   alloc: ['abi', 'base', 'runtime', 'host', 'cuda'],
   guard: ['base', 'runtime', 'host', 'alloc'],
-  record: ['base', 'runtime', 'machine', 'host'],
+  'run/record': ['base', 'runtime', 'machine', 'host'],
   // The program umaprobe-guard, beside the addon.
-  supervisor: ['base', 'runtime', 'machine', 'host', 'nvml', 'guard', 'record'],
-  js: ['abi', 'base', 'runtime', 'machine', 'pagecache', 'host', 'cuda', 'nvml', 'alloc', 'guard', 'record'],
+  'run/supervisor': ['base', 'runtime', 'machine', 'host', 'nvml', 'guard', 'run/record'],
+  js: ['abi', 'base', 'runtime', 'machine', 'pagecache', 'host', 'cuda', 'nvml', 'alloc', 'guard', 'run/record'],
   'sim/state': ['abi'],
   'sim/linux': ['abi', 'sim/state'],
   'sim/gpu': ['abi', 'sim/state', 'sim/linux'],
@@ -147,17 +117,20 @@ export const NATIVE_ROOMS = {
 /** What may lie at the root of native, besides folders. At the root of native/sim nothing may. */
 export const NATIVE_ROOT = ['addon.cc', 'addon.map', 'tsan.supp'];
 
-/** Import paths that lead into a room, seen from one level below lib. */
-function importPaths(room) {
-  return DOORS[room]?.map((door) => `${room}/${door}.ts`) ?? [`${room}/**`];
+/** Import paths that lead into a room, from the folder `from` of lib. */
+function importPaths(room, from) {
+  const path = relative(from, room);
+  return DOORS[room]?.map((door) => `${path}/${door}.ts`) ?? [`${path}/**`];
 }
 
-/** An override that forbids every import out of a room but those of its row. `up` leads from the files to lib. */
-function override(room, rooms, includes, up) {
-  const entries = room === 'cli' ? ['root.ts', 'sim.ts'] : ['root.ts'];
-  const allowed = [...entries, ...rooms.flatMap(importPaths)];
-  const group = [`${up}**`, ...allowed.map((path) => `!${up}${path}`)];
-  const names = rooms.length === 0 ? 'nothing but its own files' : `its own files, ${rooms.join(', ')}`;
+/** An override for the files in `folder` of a room, or deeper: they import what is outside of the room by its row only. */
+function override(room, rooms, folder, includes) {
+  const up = `${relative(folder, room)}/../`.replace(/^\//, '');
+  const entries = (room === 'cli' ? ['root.ts', 'sim.ts'] : ['root.ts']).map((file) => relative(folder, file));
+  const allowed = [...entries, ...rooms.flatMap((other) => importPaths(other, folder))];
+  const group = [`${up}**`, ...allowed.map((path) => `!${path}`)];
+  const names =
+    LIB_ROWS[room].length === 0 ? 'nothing but its own files' : `its own files, ${LIB_ROWS[room].join(', ')}`;
   const message = `lib/${room} may import ${names}; a feature by its doors only (scripts/rooms.mjs, docs/architecture.md)`;
   const noRestrictedImports = { level: 'error', options: { patterns: [{ group, message }] } };
   return { includes, linter: { rules: { style: { noRestrictedImports } } } };
@@ -165,14 +138,10 @@ function override(room, rooms, includes, up) {
 
 /** The overrides of Biome: one per room, and one more for the files in the folders of a room. */
 export function biomeRooms() {
-  const overrides = Object.entries(LIB_ROOMS).flatMap(([room, rooms]) =>
-    FOLDERS[room] === undefined
-      ? [override(room, rooms, [`lib/${room}/**/*.ts`], '../')]
-      : [
-          override(room, rooms, [`lib/${room}/*.ts`], '../'),
-          override(room, rooms, [`lib/${room}/*/**/*.ts`], '../../'),
-        ],
-  );
+  const overrides = Object.entries(LIB_ROOMS).flatMap(([room, rooms]) => [
+    override(room, rooms, room, [`lib/${room}/${FOLDERS[room] === undefined ? '**/' : ''}*.ts`]),
+    ...(FOLDERS[room] === undefined ? [] : [override(room, rooms, `${room}/folder`, [`lib/${room}/*/**/*.ts`])]),
+  ]);
   return `${JSON.stringify({ $schema: './node_modules/@biomejs/biome/configuration_schema.json', overrides }, null, 2)}\n`;
 }
 

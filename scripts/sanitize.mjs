@@ -8,14 +8,15 @@ import { capture, findTool, main, root, run } from './run.mjs';
 
 /**
  * Tests that take minutes, because they wait for simulated machines, start many commands or compile, and exercise no
- * native code beyond test/sim/native. library/guard starts ps, which hangs where a sanitizer is preloaded.
+ * native code beyond that of the folders native. library/guard starts ps, which hangs where a sanitizer is preloaded.
  */
 const waiting = [
   'docs/*',
-  'library/{report,sweep,layout,probe-kills,profile-kills,profile-peaks,broken-machines,odd-machines,visible-devices,contract,callbacks,stress-others,serve-page,fit,one-answer,processes,guard,stress,child,memory,truth,pressure}',
-  'native/field-series',
-  'cli/*',
-  'simulator/abi',
+  'serve/*',
+  '*/library/{report,sweep,layout,probe-kills,profile-kills,profile-peaks,broken-machines,odd-machines,visible-devices,contract,callbacks,stress-others,fit,one-answer,processes,guard,stress,child,memory,truth,pressure}',
+  'run/native/field-series',
+  '**/cli/*',
+  'sim/library/abi',
 ];
 
 const suppressions = join(root, 'native', 'tsan.supp');
@@ -36,9 +37,9 @@ const kinds = {
   thread: {
     folder: 'build-tsan',
     library: 'libtsan.so',
-    // Commands exit before threads can race, and the programs of simulator/world have one thread; the concurrent code is
+    // Commands exit before threads can race, and the programs of sim/library/world have one thread; the concurrent code is
     // tested in the other files. hung-files waits for deadlines, and its threads are those of native/host.
-    without: [...waiting, 'library/{journal,cache,descriptors,hung-files}', 'simulator/world'],
+    without: [...waiting, 'core/library/{journal,cache,descriptors,hung-files}', 'sim/library/world'],
     options: { TSAN_OPTIONS: `halt_on_error=1:ignore_noninstrumented_modules=1:suppressions=${suppressions}` },
   },
 };

@@ -1,8 +1,8 @@
 // npm test: everything that can run here in minutes. What is slow and rarely breaks runs in CI only; the last line names it.
 //   node scripts/test.mjs [project …] [-- [words or vitest's own arguments]]
-// Projects are those of vitest.config.ts; a word that is a folder of one (test/unit/sim) means that folder, any other
-// word the files whose path has it.
-import { existsSync } from 'node:fs';
+// Projects are those of vitest.config.ts; a word that is a folder of one (test/unit/run) or of a wing in it
+// (test/unit/run/guard) means that folder, any other word the files whose path has it.
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { bootstrap, installPackages } from './bootstrap.mjs';
 import { isMain, main, root, run } from './run.mjs';
@@ -20,6 +20,13 @@ const ciOnly = {
 };
 const known = [...projects, ...Object.keys(ciOnly)];
 
+/** The folders of a project: wings, in which the rooms are folders. */
+function wingsOf(project) {
+  const folder = join(root, 'test', project);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+}
+
 /** What to run for these arguments: the projects, whether npm test names none, and vitest's arguments. */
 export function planOf(given) {
   const dashes = given.indexOf('--');
@@ -30,7 +37,11 @@ export function planOf(given) {
     throw new Error(`${unknown} is no project of tests (${known.join(', ')}); name files after --`);
   const chosen = named.length > 0 ? named : projects;
   const foldersOf = (word) =>
-    chosen.map((name) => `test/${name}/${word}/`).filter((path) => existsSync(join(root, path)));
+    chosen.flatMap((name) =>
+      [`test/${name}/${word}/`, ...wingsOf(name).map((wing) => `test/${name}/${wing}/${word}/`)].filter((path) =>
+        existsSync(join(root, path)),
+      ),
+    );
   // The word after an option is its value: -t sweep.
   const filters = words.flatMap((word, at) => {
     const folders = words[at - 1]?.startsWith('-') ? [] : foldersOf(word);

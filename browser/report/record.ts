@@ -1,8 +1,8 @@
 /** The timeline of a recorded session: memory, swap and pressure over the time of day, with what happened. */
 import { GiB } from '../../lib/base/format.ts';
-import { clockText } from '../../lib/render/axis.ts';
-import { styleAt } from '../../lib/render/kinds.ts';
-import { endOf } from '../../lib/render/record-facts.ts';
+import { clockText } from '../../lib/show/render/axis.ts';
+import { styleAt } from '../../lib/show/render/kinds.ts';
+import { endOf } from '../../lib/show/render/record-facts.ts';
 import type { RecordedGpu, RecordedProcessCourse, RecordedSession, SeriesPoint } from '../../lib/types/index.ts';
 import { createChart } from '../chart.ts';
 import { type ChartSpec, type Line, type Moment, type Stretch, stroke } from '../lines.ts';

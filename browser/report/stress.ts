@@ -1,6 +1,6 @@
 /** Charts of a stress test: held memory and MemAvailable with the floor, and the time of each step. */
 import { GiB } from '../../lib/base/format.ts';
-import { kindStyle } from '../../lib/render/kinds.ts';
+import { kindStyle } from '../../lib/show/render/kinds.ts';
 import type { StressReport, StressStep } from '../../lib/types/index.ts';
 import { type ChartSpec, type Line, stroke } from '../lines.ts';
 

@@ -1,7 +1,7 @@
 /** Charts of a sweep: each time and the bandwidth over the size, with a line for each kind. */
-import { kindStyle } from '../../lib/render/kinds.ts';
-import { sizeText, sizeUnit } from '../../lib/render/numbers.ts';
-import { isFailed } from '../../lib/render/sweep-steps.ts';
+import { kindStyle } from '../../lib/show/render/kinds.ts';
+import { sizeText, sizeUnit } from '../../lib/show/render/numbers.ts';
+import { isFailed } from '../../lib/show/render/sweep-steps.ts';
 import type { AllocatorKind, SweepReport, SweepStep, Times } from '../../lib/types/index.ts';
 import { type ChartSpec, type Line, stroke } from '../lines.ts';
 

@@ -1,5 +1,5 @@
 /** What a page knows of a machine over time: its recordings, and each reading since the page was opened. Bounded. */
-import { endOf } from '../../lib/render/record-facts.ts';
+import { endOf } from '../../lib/show/render/record-facts.ts';
 import type {
   RecordedMark,
   RecordedProcessCourse,

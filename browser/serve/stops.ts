@@ -1,8 +1,8 @@
 /** What stopped in the last day, on all machines of the page: recordings that nobody ended, and what memory was like then. */
 import { formatBytes } from '../../lib/base/format.ts';
-import { html, type Markup } from '../../lib/render/html/markup.ts';
-import { scrollTable } from '../../lib/render/html/scroll-table.ts';
-import { dayAndTime, endOf, timeOfDay } from '../../lib/render/record-facts.ts';
+import { html, type Markup } from '../../lib/show/render/html/markup.ts';
+import { scrollTable } from '../../lib/show/render/html/scroll-table.ts';
+import { dayAndTime, endOf, timeOfDay } from '../../lib/show/render/record-facts.ts';
 import type { RecordedSession } from '../../lib/types/index.ts';
 
 /** The end of one recording. */

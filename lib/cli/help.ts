@@ -1,5 +1,5 @@
 /** The help pages, made from the tables that the parser uses. */
-import { padEnd, widthOf, wrap } from '../render/text-layout.ts';
+import { padEnd, widthOf, wrap } from '../show/render/text-layout.ts';
 import { COMMANDS, members } from './commands/index.ts';
 import type { ListedCommand, OptionTable } from './core/command.ts';
 import { EXIT_MEANINGS } from './core/exit.ts';

@@ -3,9 +3,9 @@
 import { setMaxListeners } from 'node:events';
 import { UmaError } from '../base/errors.ts';
 import { capitalized } from '../base/format.ts';
-import { readRecordingOf } from '../cluster/index.ts';
-import { KEEP_HISTORY } from '../memory/remedies.ts';
-import { readRecord } from '../record/index.ts';
+import { KEEP_HISTORY } from '../core/memory/remedies.ts';
+import { readRecordingOf } from '../run/cluster/index.ts';
+import { readRecord } from '../run/record/index.ts';
 import type { LiveHistory, RecordedSession, RecordReport } from '../types/index.ts';
 
 const DAY_MS = 24 * 3_600_000;

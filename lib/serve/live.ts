@@ -2,11 +2,11 @@
 
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hostFloor } from '../memory/floor.ts';
-import { followProcesses } from '../processes/follow.ts';
-import { type LiveMachine, livePage, piecesOf, summaryOf } from '../render/html/live.ts';
-import type { Assets } from '../render/html/page.ts';
-import { LEVELS } from '../render/text/snapshot-header.ts';
+import { hostFloor } from '../core/memory/floor.ts';
+import { followProcesses } from '../core/processes/follow.ts';
+import { type LiveMachine, livePage, piecesOf, summaryOf } from '../show/render/html/live.ts';
+import type { Assets } from '../show/render/html/page.ts';
+import { LEVELS } from '../show/render/text/snapshot-header.ts';
 import type {
   LivePage,
   LiveReading,

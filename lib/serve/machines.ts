@@ -1,7 +1,7 @@
 /** The machines of a page: this one, or several by the user's ssh. A machine without a reading says why. */
 
 import { setMaxListeners } from 'node:events';
-import { FollowedHosts } from '../cluster/follow.ts';
+import { FollowedHosts } from '../run/cluster/follow.ts';
 import type { ClusterMachine } from '../types/index.ts';
 import type { SharedReading } from './reading.ts';
 

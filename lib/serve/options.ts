@@ -3,7 +3,7 @@
 import { checkBoolean, checkKeys, checkMilliseconds, checkSignal, invalidType, type Keys } from '../base/arguments.ts';
 import { LIMITS } from '../base/limits.ts';
 import { checkPath } from '../base/program-arguments.ts';
-import { checkHosts } from '../cluster/hosts.ts';
+import { checkHosts } from '../run/cluster/hosts.ts';
 import type { ServeOptions } from '../types/index.ts';
 import { checkReach, DEFAULT_LISTEN, type ListenAddress, parseListen } from './listen.ts';
 import { readToken, type TokenDigest } from './token.ts';

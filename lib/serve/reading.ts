@@ -1,6 +1,6 @@
 /** Readings of this machine: whoever asks while one is being taken gets that one. */
 
-import { snapshot } from '../snapshot/index.ts';
+import { snapshot } from '../core/snapshot/index.ts';
 import type { Snapshot } from '../types/index.ts';
 
 export class SharedReading {

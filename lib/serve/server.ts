@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { hostname } from 'node:os';
 import { UmaError } from '../base/errors.ts';
 import { clean } from '../base/format.ts';
-import { hostName } from '../host/machine-name.ts';
-import { type Assets, policyOf } from '../render/html/page.ts';
-import { toMetrics } from '../report/index.ts';
-import { livePageAssets } from '../report/package-files.ts';
+import { hostName } from '../core/host/machine-name.ts';
+import { type Assets, policyOf } from '../show/render/html/page.ts';
+import { toMetrics } from '../show/report/index.ts';
+import { livePageAssets } from '../show/report/package-files.ts';
 import type { Serving } from '../types/index.ts';
 import { CONTENT_TYPES, chosenFormat } from './accept.ts';
 import { decide, type Refusal, type Route, rulesFor } from './gate.ts';

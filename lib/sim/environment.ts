@@ -2,7 +2,7 @@
 
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { libraryFolder, programFolder } from '../native/machine-environment.ts';
+import { libraryFolder, programFolder } from '../core/native/machine-environment.ts';
 import { isObject, type Machine } from './machine.ts';
 
 /**

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fact, toUmaError } from '../base/errors.ts';
 import { isFailure } from '../base/facts.ts';
 import { MiB } from '../base/format.ts';
-import { native } from '../native/binding.ts';
+import { native } from '../core/native/binding.ts';
 import { bytesOfCurve, type CurvePoint, endOfCurve } from './curve.ts';
 
 /** Memory is taken and given back in such pieces: a machine has 8,192 allocations at most. */

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readNamedFile } from '../base/named-path.ts';
 import { didYouMean } from '../base/nearest.ts';
-import { refuseBundle } from '../native/binding.ts';
+import { refuseBundle } from '../core/native/binding.ts';
 import { packageRoot } from '../root.ts';
 import { findJsonMistake } from './json.ts';
 import { isObject, type Json, type JsonObject, type Machine, type MachineSummary, machineError } from './machine.ts';

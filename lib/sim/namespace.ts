@@ -7,7 +7,7 @@
 import { existsSync, ftruncateSync, mkdirSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isFailure } from '../base/facts.ts';
-import { native } from '../native/binding.ts';
+import { native } from '../core/native/binding.ts';
 import { isObject, type Machine, machineError } from './machine.ts';
 import { activate, type Simulation } from './simulation.ts';
 

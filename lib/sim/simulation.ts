@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import { checkKeys, outOfRange } from '../base/arguments.ts';
 import { toUmaError } from '../base/errors.ts';
-import { native, nvidiaSmiProgram, simulatorLibrary } from '../native/binding.ts';
-import { foreignVariables } from '../native/machine-environment.ts';
+import { native, nvidiaSmiProgram, simulatorLibrary } from '../core/native/binding.ts';
+import { foreignVariables } from '../core/native/machine-environment.ts';
 import { createLibraryFolder, createProgramFolder, ownVariables } from './environment.ts';
 import { loadMachine } from './load.ts';
 import { flatten, isObject, type JsonObject, type Machine, machineError } from './machine.ts';

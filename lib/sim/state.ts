@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { debuglog } from 'node:util';
 import { checkFolder, makeTemporaryFolder } from '../base/folder.ts';
-import { pidExists, pidNamespace } from '../host/process.ts';
+import { pidExists, pidNamespace } from '../core/host/process.ts';
 import { machineError } from './machine.ts';
 
 const log = debuglog('umaprobe');

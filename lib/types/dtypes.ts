@@ -1,4 +1,4 @@
-/** The element types of tensors. Their sizes are in lib/memory/dtypes.ts. */
+/** The element types of tensors. Their sizes are in lib/core/memory/dtypes.ts. */
 
 /** Every name, in display order. Names beside each other may mean one type: `half` is `float16`. */
 export const DTYPES = [

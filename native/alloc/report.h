@@ -1,6 +1,6 @@
 // What the allocator reports.
 //
-// Each struct names its fields to a visitor as lib/native/contract.ts names them:
+// Each struct names its fields to a visitor as lib/core/native/contract.ts names them:
 // field(name, value) leaves out an unset value, field.nullable(name, value) reports it as null.
 #pragma once
 

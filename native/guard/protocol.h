@@ -1,5 +1,5 @@
 // clang-format off
-// Made from lib/native/guard-protocol.ts by scripts/guard-protocol.mjs (npm run format): change that table.
+// Made from lib/core/native/guard-protocol.ts by scripts/guard-protocol.mjs (npm run format): change that table.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 // avg10 stayed at or above 10 % for 300 s and more while MemAvailable rose to 46 GB. Healthy
 // reclaim makes progress: MemAvailable falls as pages are handed out.
 //
-// The judgement of lib/memory/pressure.ts differs: it has one reading and must not cry wolf, so it
+// The judgement of lib/core/memory/pressure.ts differs: it has one reading and must not cry wolf, so it
 // waits for the 300 s. This one has many readings, and a false alarm costs one search, a missed
 // one the machine.
 #pragma once

@@ -67,7 +67,7 @@ constexpr size_t meminfo_slot(std::string_view field) {
 
 // Fills `out` (kMeminfoFields numbers) with bytes or counts. NaN if there is no such line, if it is
 // not as the kernel writes it ("Name:  123 kB"), if there are two, or if a part of MemTotal is
-// larger than MemTotal. lib/host/meminfo-lines.ts finds out which of these it is.
+// larger than MemTotal. lib/core/host/meminfo-lines.ts finds out which of these it is.
 void parse_meminfo(std::string_view text, double* out);
 
 // The failure of a text without a plausible MemTotal, whose numbers `out` has.

@@ -14,7 +14,7 @@
 #include "machine/process_machine.h"
 #include "nvml/reader.h"
 #include "pagecache/walk.h"
-#include "record/recorder.h"
+#include "run/record/recorder.h"
 #include "runtime/call_threads.h"
 
 namespace umaprobe {

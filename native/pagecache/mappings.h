@@ -10,7 +10,7 @@
 
 namespace umaprobe {
 
-// NativeMappings of lib/native/contract.ts.
+// NativeMappings of lib/core/native/contract.ts.
 struct Mappings {
   Numbers files;  // dev, ino, pid, locked (0 or 1) of each mapping
   double unreadable = 0;

@@ -20,7 +20,7 @@ struct WalkOptions {
   size_t top;
 };
 
-// NativeCachedFile of lib/native/contract.ts.
+// NativeCachedFile of lib/core/native/contract.ts.
 struct WalkEntry {
   PathText path;
   const char* what;
@@ -92,7 +92,7 @@ struct WalkSums {
   }
 };
 
-// NativeWalkBatch of lib/native/contract.ts.
+// NativeWalkBatch of lib/core/native/contract.ts.
 struct WalkBatch {
   const char* method = "";
   std::vector<WalkEntry> entries;

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ROWS } from '../../lib/memory/findings/index.ts';
+import { ROWS } from '../../lib/core/memory/findings/index.ts';
 import { machines } from '../../lib/sim.ts';
 import type { Finding } from '../../lib/types/index.ts';
 import { ROOT } from '../support/root.ts';

@@ -24,7 +24,7 @@ const SECONDS = Number(process.env.UMAPROBE_BENCH_SECONDS ?? 10);
 
 const available = () => Number(/MemAvailable: +(\d+) kB/.exec(readFileSync('/proc/meminfo', 'utf8'))[1]) * 1024;
 
-const { guardThresholds } = await loadLib('lib/memory/guard-rules.ts');
+const { guardThresholds } = await loadLib('lib/core/memory/guard-rules.ts');
 /** What the guard is given on a machine of this size. */
 const { floor: _, ...usual } = guardThresholds(totalmem());
 

@@ -15,7 +15,7 @@ import { compile, limit, loadBinding, quantile, skip, temporaryFolder } from './
 const MiB = 2 ** 20;
 const TRIPS = Number(process.env.UMAPROBE_BENCH_TRIPS ?? 100);
 const binding = loadBinding();
-const { probeThresholds } = await loadLib('lib/memory/guard-rules.ts');
+const { probeThresholds } = await loadLib('lib/core/memory/guard-rules.ts');
 const rulesOf = (floor, pressureFull, reportFd) => ({
   ...probeThresholds(floor, pressureFull),
   intervalMs: 5,

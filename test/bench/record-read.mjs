@@ -74,7 +74,7 @@ function headerOf(number) {
   };
 }
 
-/** A frame as native/record/format.h has it; MemFree goes up and down by 60 GiB in an hour. */
+/** A frame as native/run/record/format.h has it; MemFree goes up and down by 60 GiB in an hour. */
 function writeFrame(bytes, at) {
   bytes.writeUInt32LE(1, at);
   bytes.writeUInt32LE(104, at + 4);

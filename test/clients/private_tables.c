@@ -1,6 +1,6 @@
 /* The start of NVIDIA's CUDA runtime where it is linked statically, as strace shows it (nvcc 13.0): it
  * opens the driver, looks its functions up, initializes it, and asks for private tables. The runtime itself cannot be
- * shipped with this test; test/sim/simulator/cudart.test.ts uses it where nvcc is installed. */
+ * shipped with this test; test/sim/sim/library/cudart.test.ts uses it where nvcc is installed. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /** The allocator on a real GPU: the same calls as on the simulated machines; all memory is freed. */
 
 import { describe, expect, it } from 'vitest';
-import type { NativeAllocator } from '../../lib/native/contract.ts';
+import type { NativeAllocator } from '../../lib/core/native/contract.ts';
 import { printedBy } from '../support/binary-on-machine.ts';
 import { computeProcesses, hasGpu, noGpu, usedMiB } from '../support/gpu.ts';
 import { differences } from '../support/pattern.ts';

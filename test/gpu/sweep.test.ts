@@ -2,7 +2,7 @@
 
 import { layout, snapshot, sweep } from 'umaprobe';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { byKind } from '../../lib/memory/kinds.ts';
+import { byKind } from '../../lib/core/memory/kinds.ts';
 import type { AllocatorKind, Counter, SweepReport, SweepStep } from '../../lib/types/index.ts';
 import { computeProcesses, hasGpu, noGpu } from '../support/gpu.ts';
 import { GB, GiB, MiB } from '../support/units.ts';

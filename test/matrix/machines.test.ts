@@ -1,6 +1,6 @@
 /**
  * Every shipped machine with every single fault: never OK where something is wrong, never worse where nothing is. The
- * sentences of two of them are in test/sim/library/golden.
+ * sentences of two of them are in test/sim/core/library/golden.
  */
 import { describe, expect, it } from 'vitest';
 import { shippedNames } from '../../lib/sim/load.ts';

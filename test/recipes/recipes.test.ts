@@ -53,19 +53,19 @@ function apply(tree: string, { block, line, path, side }: Step): void {
 /** Tests of the rooms to which the recipes add something. The pages and the golden screens show what a recipe changes; that a new
  * kind is swept, stressed and laid out is tried below. */
 const SIMULATED = [
-  'native/binding',
-  'native/machines',
-  'native/nvml',
-  'native/alloc',
-  'library/library',
-  'library/contract',
-  'library/layout',
-  'library/hung-files',
+  'core/native/binding',
+  'core/native/machines',
+  'core/native/nvml',
+  'core/native/alloc',
+  'core/library/library',
+  'core/library/contract',
+  'core/library/layout',
+  'core/library/hung-files',
+  'core/cli/doctor',
   'cli/completion',
-  'cli/doctor',
   'cli/every-command',
   'cli/man-page',
-  'simulator/machine-files',
+  'sim/library/machine-files',
 ];
 
 let tree = '';

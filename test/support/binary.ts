@@ -1,6 +1,6 @@
 /** The binary under test, and the simulator that is built with it. */
 import { dirname, join } from 'node:path';
-import { load } from '../../lib/native/binding.ts';
+import { load } from '../../lib/core/native/binding.ts';
 import { ROOT } from './root.ts';
 
 export const binaryPath = load(ROOT).path;

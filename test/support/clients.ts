@@ -3,7 +3,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { simulatorLibrary } from '../../lib/native/binding.ts';
+import { simulatorLibrary } from '../../lib/core/native/binding.ts';
 import { loadMachine, shippedNames } from '../../lib/sim/load.ts';
 import { flatten } from '../../lib/sim/machine.ts';
 import { ROOT } from './root.ts';

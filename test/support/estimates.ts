@@ -1,8 +1,8 @@
 /** Parts of estimates for tests: a use with its defaults, and a model of which only the architecture is known. */
-import type { Use } from '../../lib/estimate/use.ts';
-import type { Architecture } from '../../lib/models/architecture.ts';
-import { emptyModel, type ModelFacts } from '../../lib/models/model.ts';
-import type { Quantization } from '../../lib/models/quantization.ts';
+import type { Use } from '../../lib/models/estimate/use.ts';
+import type { Architecture } from '../../lib/models/files/architecture.ts';
+import { emptyModel, type ModelFacts } from '../../lib/models/files/model.ts';
+import type { Quantization } from '../../lib/models/files/quantization.ts';
 
 export function useOf(options: Partial<Use> = {}): Use & { context: number } {
   return {

@@ -1,6 +1,6 @@
 /** Failures as the binary returns them. */
 import type { Failure } from '../../lib/base/errors.ts';
-import { callFailure } from '../../lib/snapshot/failures.ts';
+import { callFailure } from '../../lib/core/snapshot/failures.ts';
 import type { DeviceFailure } from '../../lib/types/index.ts';
 
 export function nvmlFailure(name: string, status: number, call = 'nvmlDeviceGetMemoryInfo_v2'): Failure {

@@ -2,8 +2,8 @@
 
 import { existsSync, realpathSync } from 'node:fs';
 import type { Failure } from '../../lib/base/errors.ts';
-import type { CommandResult, System } from '../../lib/cache/system.ts';
-import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../../lib/native/contract.ts';
+import type { CommandResult, System } from '../../lib/core/cache/system.ts';
+import type { NativeBinding, NativeWalkBatch, NativeWalkOptions } from '../../lib/core/native/contract.ts';
 import type { Snapshot } from '../../lib/types/index.ts';
 import { kernelFailure } from './failures.ts';
 import { textsOf } from './kernel-files.ts';

@@ -4,9 +4,9 @@ import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:chi
 import { readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { guardThresholds } from '../../lib/memory/guard-rules.ts';
-import { guardProgram } from '../../lib/native/binding.ts';
-import type { PROGRAM_OPTIONS, PROGRAM_TEXTS, ProgramRules } from '../../lib/native/guard-protocol.ts';
+import { guardThresholds } from '../../lib/core/memory/guard-rules.ts';
+import { guardProgram } from '../../lib/core/native/binding.ts';
+import type { PROGRAM_OPTIONS, PROGRAM_TEXTS, ProgramRules } from '../../lib/core/native/guard-protocol.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { GiB, MiB } from './units.ts';
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { encode, type JournalRecord, parseJournal } from '../../lib/journal/records.ts';
+import { encode, type JournalRecord, parseJournal } from '../../lib/core/journal/records.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { GiB } from './units.ts';
 

@@ -1,8 +1,8 @@
-/** Fake kernel files for the readers of lib/host: texts by path. */
+/** Fake kernel files for the readers of lib/core/host: texts by path. */
 
 import type { Fact } from '../../lib/base/errors.ts';
-import type { KernelFiles } from '../../lib/host/files.ts';
-import type { NativeBinding } from '../../lib/native/contract.ts';
+import type { KernelFiles } from '../../lib/core/host/files.ts';
+import type { NativeBinding } from '../../lib/core/native/contract.ts';
 import { kernelFailure } from './failures.ts';
 
 /** The answer of a kernel with these files; any other file is ENOENT. */

@@ -1,8 +1,8 @@
 /** A made-up launch of a model on a simulated GB10: planned by the library's own rules, run with computed numbers. */
-import { judge } from '../../lib/launch/judge.ts';
-import { planOf } from '../../lib/launch/plan.ts';
-import { receiptOf } from '../../lib/launch/receipt.ts';
-import { recognise } from '../../lib/launch/recognise.ts';
+import { judge } from '../../lib/run/launch/judge.ts';
+import { planOf } from '../../lib/run/launch/plan.ts';
+import { receiptOf } from '../../lib/run/launch/receipt.ts';
+import { recognise } from '../../lib/run/launch/recognise.ts';
 import type { GuardReport, LaunchReport } from '../../lib/types/index.ts';
 import { QWEN3_8B } from './qwen.ts';
 import { snapshotOf } from './snapshots.ts';

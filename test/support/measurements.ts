@@ -4,16 +4,16 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bufferTerms } from '../../lib/estimate/buffers.ts';
-import { inferenceOf } from '../../lib/estimate/inference.ts';
-import { trainingOf } from '../../lib/estimate/training/index.ts';
-import type { Use } from '../../lib/estimate/use.ts';
-import { architectureOfGguf } from '../../lib/models/architecture-gguf.ts';
-import type { ModelFacts } from '../../lib/models/model.ts';
-import type { JsonObject } from '../../lib/models/model-file.ts';
-import { modelOfConfig } from '../../lib/models/open-folder.ts';
-import { quantizationOf } from '../../lib/models/quantization.ts';
-import { totalParameters } from '../../lib/models/weights.ts';
+import { bufferTerms } from '../../lib/models/estimate/buffers.ts';
+import { inferenceOf } from '../../lib/models/estimate/inference.ts';
+import { trainingOf } from '../../lib/models/estimate/training/index.ts';
+import type { Use } from '../../lib/models/estimate/use.ts';
+import { architectureOfGguf } from '../../lib/models/files/architecture-gguf.ts';
+import type { ModelFacts } from '../../lib/models/files/model.ts';
+import type { JsonObject } from '../../lib/models/files/model-file.ts';
+import { modelOfConfig } from '../../lib/models/files/open-folder.ts';
+import { quantizationOf } from '../../lib/models/files/quantization.ts';
+import { totalParameters } from '../../lib/models/files/weights.ts';
 import type { EstimateRange, EstimateReport, EstimateTerm } from '../../lib/types/index.ts';
 import { modelWith, useOf } from './estimates.ts';
 import { MISSES } from './measurement-misses.ts';

@@ -1,8 +1,8 @@
 /** Profiles for tests: a trainer that is a formula, and rows as a trial writes them. */
 
-import { type Exploration, type Explored, explore, rowOf } from '../../lib/profile/explore.ts';
-import { type Plan, variations } from '../../lib/profile/plan.ts';
-import { curvesOf, safeOf } from '../../lib/profile/report.ts';
+import { type Exploration, type Explored, explore, rowOf } from '../../lib/run/profile/explore.ts';
+import { type Plan, variations } from '../../lib/run/profile/plan.ts';
+import { curvesOf, safeOf } from '../../lib/run/profile/report.ts';
 import type { ProfileParameters, ProfileReport, ProfileTrial } from '../../lib/types/index.ts';
 import { GB } from './units.ts';
 

@@ -19,8 +19,13 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach } from 'vitest';
-import { native } from '../../lib/native/binding.ts';
-import type { NativeBinding, NativeCachedFile, NativeWalkBatch, NativeWalkOptions } from '../../lib/native/contract.ts';
+import { native } from '../../lib/core/native/binding.ts';
+import type {
+  NativeBinding,
+  NativeCachedFile,
+  NativeWalkBatch,
+  NativeWalkOptions,
+} from '../../lib/core/native/contract.ts';
 import { BINARY_PRELUDE } from './binary-on-machine.ts';
 import { compileC } from './clients.ts';
 import { parseLines, requireSuccess, resultOf, startModule } from './processes.ts';

@@ -1,5 +1,5 @@
 /** Made-up reports of probes: the shapes and orders of magnitude of a GB10, computed and not measured. */
-import { byKind } from '../../lib/memory/kinds.ts';
+import { byKind } from '../../lib/core/memory/kinds.ts';
 import type {
   AllocatorKind,
   Counter,

@@ -1,6 +1,6 @@
 /** Segments of a recording, made without the addon. */
 import { crc32 } from 'node:zlib';
-import { type Frame, type Note, readHeader, recordsOf, type SegmentHeader } from '../../lib/record/format.ts';
+import { type Frame, type Note, readHeader, recordsOf, type SegmentHeader } from '../../lib/run/record/format.ts';
 import type { RecordProblem } from '../../lib/types/index.ts';
 import { GiB } from './units.ts';
 

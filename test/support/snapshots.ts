@@ -1,13 +1,13 @@
 /** Made-up snapshots: a few numbers, the rest computed by the functions that compute real ones. */
 import { packageVersion } from '../../lib/base/package-version.ts';
-import { allocatable } from '../../lib/memory/allocatable.ts';
-import type { Facts } from '../../lib/memory/findings/row.ts';
-import { readProcessList, sharedGpuMemory } from '../../lib/memory/gpu-processes.ts';
-import { judged } from '../../lib/memory/judge.ts';
-import { ledger } from '../../lib/memory/ledger.ts';
-import { otherUsers } from '../../lib/memory/others.ts';
-import { views } from '../../lib/memory/views.ts';
-import { DEVICE_ATTRIBUTES } from '../../lib/snapshot/attributes.ts';
+import { allocatable } from '../../lib/core/memory/allocatable.ts';
+import type { Facts } from '../../lib/core/memory/findings/row.ts';
+import { readProcessList, sharedGpuMemory } from '../../lib/core/memory/gpu-processes.ts';
+import { judged } from '../../lib/core/memory/judge.ts';
+import { ledger } from '../../lib/core/memory/ledger.ts';
+import { otherUsers } from '../../lib/core/memory/others.ts';
+import { views } from '../../lib/core/memory/views.ts';
+import { DEVICE_ATTRIBUTES } from '../../lib/core/snapshot/attributes.ts';
 import type {
   DeviceAttribute,
   DeviceSnapshot,

@@ -1,5 +1,5 @@
 /** Facts of which nothing is known: where a test begins that gives a few. */
-import { HOST_MEMORY_FIELDS } from '../../lib/host/meminfo.ts';
+import { HOST_MEMORY_FIELDS } from '../../lib/core/host/meminfo.ts';
 import type { DriverFacts, HostMemory, KernelMemory } from '../../lib/types/index.ts';
 
 /** A HostMemory with these fields and no others, besides the total of a Spark with the smaller display reserve. */

@@ -1,7 +1,7 @@
 import { ANY_BYTES, LIMITS } from '../../base/limits.ts';
-import { compact } from '../../cache/index.ts';
-import { DEFAULT_GATE_TEXT } from '../../memory/contiguity.ts';
-import { compactPage } from '../../render/text/cache-actions.ts';
+import { compact } from '../../core/cache/index.ts';
+import { DEFAULT_GATE_TEXT } from '../../core/memory/contiguity.ts';
+import { compactPage } from '../../show/render/text/cache-actions.ts';
 import type { ContiguityGate } from '../../types/index.ts';
 import type { Command, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../base/limits.ts';
-import { dropCaches } from '../../cache/index.ts';
-import { dropPage } from '../../render/text/cache-actions.ts';
+import { dropCaches } from '../../core/cache/index.ts';
+import { dropPage } from '../../show/render/text/cache-actions.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { choice, duration, durationRange, flag } from '../core/options.ts';

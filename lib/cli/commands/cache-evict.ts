@@ -1,6 +1,6 @@
 import { LIMITS } from '../../base/limits.ts';
-import { evictFiles } from '../../cache/index.ts';
-import { evictPage } from '../../render/text/cache-actions.ts';
+import { evictFiles } from '../../core/cache/index.ts';
+import { evictPage } from '../../show/render/text/cache-actions.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { count, flag } from '../core/options.ts';

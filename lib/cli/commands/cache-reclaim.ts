@@ -1,5 +1,5 @@
-import { reclaim } from '../../cache/index.ts';
-import { reclaimPage } from '../../render/text/cache-actions.ts';
+import { reclaim } from '../../core/cache/index.ts';
+import { reclaimPage } from '../../show/render/text/cache-actions.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { sizeOf, text } from '../core/options.ts';

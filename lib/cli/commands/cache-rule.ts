@@ -1,4 +1,4 @@
-import { invokingUser, type RuleOptions, type SudoersRule, sudoersRule } from '../../cache/sudoers.ts';
+import { invokingUser, type RuleOptions, type SudoersRule, sudoersRule } from '../../core/cache/sudoers.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { flag, list, text } from '../core/options.ts';

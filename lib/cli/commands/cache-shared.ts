@@ -2,7 +2,7 @@
 
 import { clean, formatBytes } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { truncate } from '../../render/text-layout.ts';
+import { truncate } from '../../show/render/text-layout.ts';
 import type { CacheEvent } from '../../types/index.ts';
 import type { Context } from '../core/command.ts';
 import { onInterrupt } from '../core/interrupt.ts';

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../base/limits.ts';
-import { cacheStatus } from '../../cache/index.ts';
-import { statusPage } from '../../render/text/cache-status.ts';
+import { cacheStatus } from '../../core/cache/index.ts';
+import { statusPage } from '../../show/render/text/cache-status.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { count } from '../core/options.ts';

@@ -1,5 +1,5 @@
-import { clusterCheck } from '../../cluster/index.ts';
-import { clusterCheckPage } from '../../render/text/cluster.ts';
+import { clusterCheck } from '../../run/cluster/index.ts';
+import { clusterCheckPage } from '../../show/render/text/cluster.ts';
 import type { ClusterCheck, FitNeed } from '../../types/index.ts';
 import { type Command, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';

@@ -4,7 +4,7 @@ import { checkText } from '../../base/arguments.ts';
 import { formatBytes, formatDuration, MiB } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { openNamedFile, readNamedFile } from '../../base/named-path.ts';
-import { checkHosts, DEFAULT_DEADLINE_MS, hostsOfFile } from '../../cluster/hosts.ts';
+import { checkHosts, DEFAULT_DEADLINE_MS, hostsOfFile } from '../../run/cluster/hosts.ts';
 import type { ClusterOptions } from '../../types/index.ts';
 import type { Context, OptionTable, Values } from '../core/command.ts';
 import { onInterrupt } from '../core/interrupt.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jsonText } from '../../base/format.ts';
-import { cluster } from '../../cluster/index.ts';
-import { clusterPage } from '../../render/text/cluster.ts';
+import { cluster } from '../../run/cluster/index.ts';
+import { clusterPage } from '../../show/render/text/cluster.ts';
 import type { ClusterOptions, ClusterReport } from '../../types/index.ts';
 import { type Command, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';

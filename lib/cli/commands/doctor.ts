@@ -1,9 +1,9 @@
 import { didYouMean } from '../../base/nearest.ts';
-import { doctor } from '../../doctor/index.ts';
-import { matching } from '../../doctor/select.ts';
-import { FINDING_IDS } from '../../memory/findings/index.ts';
-import { doctorPage } from '../../render/text/doctor.ts';
-import { table } from '../../render/text-layout.ts';
+import { doctor } from '../../core/doctor/index.ts';
+import { matching } from '../../core/doctor/select.ts';
+import { FINDING_IDS } from '../../core/memory/findings/index.ts';
+import { doctorPage } from '../../show/render/text/doctor.ts';
+import { table } from '../../show/render/text-layout.ts';
 import { FINDINGS } from '../../types/findings.ts';
 import type { DoctorReport } from '../../types/index.ts';
 import type { Command, Outcome, Values } from '../core/command.ts';

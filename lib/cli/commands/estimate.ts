@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { LIMITS } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
-import { estimate, estimateTable } from '../../estimate/index.ts';
-import { MOST_PARAMETERS, parseElements } from '../../memory/tensors.ts';
-import { CACHE_TYPES, cacheTypeBytes } from '../../models/cache-types.ts';
-import { WEIGHT_FORMATS } from '../../models/weight-formats.ts';
-import { estimatePage, tablePage } from '../../render/text/estimate.ts';
+import { MOST_PARAMETERS, parseElements } from '../../core/memory/tensors.ts';
+import { estimate, estimateTable } from '../../models/estimate/index.ts';
+import { CACHE_TYPES, cacheTypeBytes } from '../../models/files/cache-types.ts';
+import { WEIGHT_FORMATS } from '../../models/files/weight-formats.ts';
+import { estimatePage, tablePage } from '../../show/render/text/estimate.ts';
 import { ESTIMATE_USES, LORA_TARGETS, OFFLOADS, OPTIMIZERS, TRAINING_DTYPES } from '../../types/estimate.ts';
 import type { EstimateOptions, ModelDescription, Offload } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';

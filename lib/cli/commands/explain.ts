@@ -1,10 +1,10 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { asPathError, openNamedFile } from '../../base/named-path.ts';
-import { explain, explainError } from '../../explain/index.ts';
-import { processes } from '../../processes/index.ts';
-import { explainPage } from '../../render/text/explain.ts';
-import { errorPage } from '../../render/text/explain-error.ts';
-import { snapshot } from '../../snapshot/index.ts';
+import { processes } from '../../core/processes/index.ts';
+import { snapshot } from '../../core/snapshot/index.ts';
+import { explain, explainError } from '../../run/explain/index.ts';
+import { explainPage } from '../../show/render/text/explain.ts';
+import { errorPage } from '../../show/render/text/explain-error.ts';
 import type { Command, Context } from '../core/command.ts';
 import { PLAIN_READING } from '../core/early-reading.ts';
 import { EXIT } from '../core/exit.ts';

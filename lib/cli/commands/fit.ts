@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { clean, formatBoth, formatCount, parseSize } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { fitLargest, fitTable, fitTogether, fitWithEstimate, isYes } from '../../fit/index.ts';
-import { fitLargestPage, fitPage, fitTablePage, fitTogetherPage } from '../../render/text/fit.ts';
-import { toHtml } from '../../report/index.ts';
-import { snapshot } from '../../snapshot/index.ts';
+import { snapshot } from '../../core/snapshot/index.ts';
+import { fitLargest, fitTable, fitTogether, fitWithEstimate, isYes } from '../../models/fit/index.ts';
+import { fitLargestPage, fitPage, fitTablePage, fitTogetherPage } from '../../show/render/text/fit.ts';
+import { toHtml } from '../../show/report/index.ts';
 import { FIT_SETTINGS, TOGETHER_PROGRAMS } from '../../types/fit.ts';
 import type {
   EstimateOptions,

@@ -1,8 +1,8 @@
-/** `--floor` of every command that lets a program take memory, by the one rule of lib/memory. */
+/** `--floor` of every command that lets a program take memory, by the one rule of lib/core/memory. */
 
 import { GiB } from '../../base/format.ts';
 import { ANY_BYTES } from '../../base/limits.ts';
-import { DEFAULT_FLOOR_TEXT, MIN_FLOOR } from '../../memory/floor.ts';
+import { DEFAULT_FLOOR_TEXT, MIN_FLOOR } from '../../core/memory/floor.ts';
 import type { OptionTable, Values } from '../core/command.ts';
 import { flag, size, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';

@@ -1,9 +1,9 @@
 import { clean, MiB } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { readTrustedFile } from '../../base/trusted-file.ts';
-import { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS, guard } from '../../guard/index.ts';
-import { checkPolicy } from '../../guard/policy.ts';
-import { guardPage } from '../../render/text/guard.ts';
+import { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS, guard } from '../../run/guard/index.ts';
+import { checkPolicy } from '../../run/guard/policy.ts';
+import { guardPage } from '../../show/render/text/guard.ts';
 import type { GuardEvent, GuardOptions, GuardPolicy, GuardReport, GuardTarget, LoadAction } from '../../types/index.ts';
 import { type Command, type Context, finished, type Outcome } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';

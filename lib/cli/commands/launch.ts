@@ -1,10 +1,10 @@
 import { UmaError } from '../../base/errors.ts';
 import { clean } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { launch } from '../../launch/index.ts';
-import { readRecord } from '../../record/index.ts';
-import { launchPlanLines, launchReceiptLines, launchStepLines } from '../../render/text/launch.ts';
-import { toHtml } from '../../report/index.ts';
+import { launch } from '../../run/launch/index.ts';
+import { readRecord } from '../../run/record/index.ts';
+import { launchPlanLines, launchReceiptLines, launchStepLines } from '../../show/render/text/launch.ts';
+import { toHtml } from '../../show/report/index.ts';
 import type { EstimateOptions, LaunchEvent, LaunchOptions, LaunchReport, RecordedSession } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import { type Command, type Context, finished, type Outcome, type Values } from '../core/command.ts';

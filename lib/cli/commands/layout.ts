@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { readNamedFile } from '../../base/named-path.ts';
-import { layout } from '../../layout/index.ts';
-import type { RenderOptions } from '../../render/options.ts';
-import { layoutPage, layoutPartLine } from '../../render/text/layout.ts';
-import { toCsv, toHtml } from '../../report/index.ts';
+import { layout } from '../../core/layout/index.ts';
+import type { RenderOptions } from '../../show/render/options.ts';
+import { layoutPage, layoutPartLine } from '../../show/render/text/layout.ts';
+import { toCsv, toHtml } from '../../show/report/index.ts';
 import type { Command, Context } from '../core/command.ts';
 import { sizeOf, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../base/limits.ts';
-import { mark } from '../../record/index.ts';
+import { mark } from '../../run/record/index.ts';
 import { type Command, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { text } from '../core/options.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { writeFileAtomic } from '../../base/atomic-file.ts';
 import { formatDuration } from '../../base/format.ts';
-import { toMetrics } from '../../report/index.ts';
-import { snapshot } from '../../snapshot/index.ts';
-import { watch } from '../../snapshot/watch.ts';
+import { snapshot } from '../../core/snapshot/index.ts';
+import { watch } from '../../core/snapshot/watch.ts';
+import { toMetrics } from '../../show/report/index.ts';
 import type { Snapshot } from '../../types/index.ts';
 import { type Command, finished } from '../core/command.ts';
 import { PLAIN_READING } from '../core/early-reading.ts';

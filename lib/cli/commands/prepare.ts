@@ -1,7 +1,7 @@
 import { ANY_BYTES } from '../../base/limits.ts';
-import { prepare } from '../../cache/index.ts';
-import { DEFAULT_FLOOR_TEXT } from '../../memory/floor.ts';
-import { preparePage } from '../../render/text/prepare.ts';
+import { prepare } from '../../core/cache/index.ts';
+import { DEFAULT_FLOOR_TEXT } from '../../core/memory/floor.ts';
+import { preparePage } from '../../show/render/text/prepare.ts';
 import type { Command, Context } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { flag, size, sizeOf, text, texts } from '../core/options.ts';

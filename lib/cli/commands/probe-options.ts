@@ -2,7 +2,7 @@
 
 import { LIMITS, type Range } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
-import { KINDS } from '../../memory/kinds.ts';
+import { KINDS } from '../../core/memory/kinds.ts';
 import type { AllocatorKind, ProbeOptions } from '../../types/index.ts';
 import type { OptionSpec, OptionTable, Values } from '../core/command.ts';
 import { count, duration, durationRange, list, text } from '../core/options.ts';

@@ -1,7 +1,7 @@
 /** One run of a probe: its signals, its live line, and the exit code of its report. */
 import { clean, formatBytes } from '../../base/format.ts';
-import { readHostMemory } from '../../host/meminfo-within.ts';
-import { othersSentence } from '../../memory/others.ts';
+import { readHostMemory } from '../../core/host/meminfo-within.ts';
+import { othersSentence } from '../../core/memory/others.ts';
 import type { LayoutReport, ProbeEvent, StressReport, SweepReport } from '../../types/index.ts';
 import type { Context } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';

@@ -1,10 +1,10 @@
 import { clean, formatBytes } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { DEFAULT_STEP_COUNT, DEFAULT_WAIT_MS, profile } from '../../profile/index.ts';
-import type { RenderOptions } from '../../render/options.ts';
-import { settingsText } from '../../render/profile-facts.ts';
-import { profilePage, trialLine } from '../../render/text/profile.ts';
-import { toCsv, toHtml } from '../../report/index.ts';
+import { DEFAULT_STEP_COUNT, DEFAULT_WAIT_MS, profile } from '../../run/profile/index.ts';
+import type { RenderOptions } from '../../show/render/options.ts';
+import { settingsText } from '../../show/render/profile-facts.ts';
+import { profilePage, trialLine } from '../../show/render/text/profile.ts';
+import { toCsv, toHtml } from '../../show/report/index.ts';
 import type {
   ProfileBisection,
   ProfileEvent,
@@ -147,7 +147,7 @@ export const profileCommand: Command = {
       page: (render: RenderOptions) => profilePage(report, render, { full: flag(values, 'full') }),
       csv: () => toCsv(report),
       html: () => toHtml(report),
-      markdown: async () => (await import('../../render/profile-markdown.ts')).profileMarkdown(report),
+      markdown: async () => (await import('../../show/render/profile-markdown.ts')).profileMarkdown(report),
     };
     return writeReports(reports, forms, report, exitCodeOf(report, signalCode), context);
   },

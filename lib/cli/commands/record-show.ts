@@ -1,7 +1,7 @@
 import { LIMITS } from '../../base/limits.ts';
-import { readRecord } from '../../record/index.ts';
-import { recordPage } from '../../render/text/record.ts';
-import { toCsv, toHtml } from '../../report/index.ts';
+import { readRecord } from '../../run/record/index.ts';
+import { recordPage } from '../../show/render/text/record.ts';
+import { toCsv, toHtml } from '../../show/report/index.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { count, duration, durationRange, text } from '../core/options.ts';
@@ -74,7 +74,7 @@ export const recordShowCommand: Command = {
     const forms = {
       page: (options: Parameters<typeof recordPage>[1]) => recordPage(document, options),
       csv: () => toCsv(document),
-      jsonl: async () => (await import('../../render/record-lines.ts')).recordJsonLines(document),
+      jsonl: async () => (await import('../../show/render/record-lines.ts')).recordJsonLines(document),
       html: () => toHtml(document),
     };
     return writeReports(

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clean, formatBytes, formatCount } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { DEFAULT_RECORD_BYTES, readRecord, record } from '../../record/index.ts';
-import { recordPage } from '../../render/text/record.ts';
-import { truncate } from '../../render/text-layout.ts';
+import { DEFAULT_RECORD_BYTES, readRecord, record } from '../../run/record/index.ts';
+import { recordPage } from '../../show/render/text/record.ts';
+import { truncate } from '../../show/render/text-layout.ts';
 import type { Recorder, RecorderState } from '../../types/index.ts';
 import type { Command, Context } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';

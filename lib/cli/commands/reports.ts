@@ -2,8 +2,8 @@
 import { hostname } from 'node:os';
 import { writeFileAtomic } from '../../base/atomic-file.ts';
 import { formatBytes } from '../../base/format.ts';
-import { journalPath } from '../../probe/journal-path.ts';
-import type { RenderOptions } from '../../render/options.ts';
+import { journalPath } from '../../core/probe/journal-path.ts';
+import type { RenderOptions } from '../../show/render/options.ts';
 import type { Context, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { checkOutputs, type NamedFile } from '../core/files.ts';

@@ -1,5 +1,5 @@
 import { formatBoth } from '../../base/format.ts';
-import { hanging, padEnd } from '../../render/text-layout.ts';
+import { hanging, padEnd } from '../../show/render/text-layout.ts';
 import { type MachineSummary, machines } from '../../sim.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import { snapshotPage } from '../../render/text/snapshot.ts';
-import { snapshot } from '../../snapshot/index.ts';
+import { snapshot } from '../../core/snapshot/index.ts';
+import { snapshotPage } from '../../show/render/text/snapshot.ts';
 import type { Command } from '../core/command.ts';
 import { begunReading, PLAIN_READING } from '../core/early-reading.ts';
 import { EXIT } from '../core/exit.ts';

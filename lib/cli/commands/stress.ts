@@ -1,10 +1,10 @@
 import { inGiB, MiB, typedSize } from '../../base/format.ts';
 import { ANY_BYTES, LIMITS } from '../../base/limits.ts';
-import { DEFAULT_SHARE_TEXT, MIN_SHARE } from '../../memory/others.ts';
-import type { RenderOptions } from '../../render/options.ts';
-import { stressPage, stressStepLine } from '../../render/text/stress.ts';
-import { toCsv, toHtml } from '../../report/index.ts';
-import { stress } from '../../stress/index.ts';
+import { DEFAULT_SHARE_TEXT, MIN_SHARE } from '../../core/memory/others.ts';
+import { stress } from '../../core/stress/index.ts';
+import type { RenderOptions } from '../../show/render/options.ts';
+import { stressPage, stressStepLine } from '../../show/render/text/stress.ts';
+import { toCsv, toHtml } from '../../show/report/index.ts';
 import type { StressOptions } from '../../types/index.ts';
 import type { Command, Values } from '../core/command.ts';
 import { duration, flag, size, text } from '../core/options.ts';

@@ -1,11 +1,11 @@
 import { LIMITS } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
-import { dataType } from '../../memory/dtypes.ts';
-import { KINDS } from '../../memory/kinds.ts';
-import type { RenderOptions } from '../../render/options.ts';
-import { sweepPage, sweepStepLine } from '../../render/text/sweep.ts';
-import { toCsv, toHtml } from '../../report/index.ts';
-import { sweep } from '../../sweep/index.ts';
+import { dataType } from '../../core/memory/dtypes.ts';
+import { KINDS } from '../../core/memory/kinds.ts';
+import { sweep } from '../../core/sweep/index.ts';
+import type { RenderOptions } from '../../show/render/options.ts';
+import { sweepPage, sweepStepLine } from '../../show/render/text/sweep.ts';
+import { toCsv, toHtml } from '../../show/report/index.ts';
 import { DTYPES, type DType } from '../../types/dtypes.ts';
 import type { SweepOptions } from '../../types/index.ts';
 import type { Command, Context, Outcome, Values } from '../core/command.ts';

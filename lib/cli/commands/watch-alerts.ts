@@ -1,6 +1,6 @@
 /** What watch calls attention to: a change of the verdict, and available memory that goes below a size. */
 import { formatBytes } from '../../base/format.ts';
-import { headroom } from '../../memory/headroom.ts';
+import { headroom } from '../../core/memory/headroom.ts';
 import type { Level, Snapshot } from '../../types/index.ts';
 
 export class Alerts {

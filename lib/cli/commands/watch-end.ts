@@ -1,7 +1,7 @@
 /** The key k of watch: ends a process, after a question that says which one. */
 import { clean } from '../../base/format.ts';
-import { type ChosenProcess, chooseProcess, isAlive, signalProcess, whyNotEnded } from '../../guard/end-process.ts';
-import { processes } from '../../processes/index.ts';
+import { processes } from '../../core/processes/index.ts';
+import { type ChosenProcess, chooseProcess, isAlive, signalProcess, whyNotEnded } from '../../run/guard/end-process.ts';
 import type { ProcessesReport, ProcessGroup } from '../../types/index.ts';
 
 /** After this time a process that got SIGTERM, or SIGKILL, is said to be still there. */

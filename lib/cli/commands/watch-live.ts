@@ -2,12 +2,12 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clean, formatDuration } from '../../base/format.ts';
-import { followProcesses } from '../../processes/follow.ts';
-import { dot, type RenderOptions } from '../../render/options.ts';
-import { watchPage } from '../../render/text/watch.ts';
-import { addReading, type History, type Mark, SPANS } from '../../render/text/watch-history.ts';
-import { entriesOf, type ProcessEntry, type ProcessView, SORTS } from '../../render/text/watch-processes.ts';
-import { padEnd, truncate } from '../../render/text-layout.ts';
+import { followProcesses } from '../../core/processes/follow.ts';
+import { dot, type RenderOptions } from '../../show/render/options.ts';
+import { watchPage } from '../../show/render/text/watch.ts';
+import { addReading, type History, type Mark, SPANS } from '../../show/render/text/watch-history.ts';
+import { entriesOf, type ProcessEntry, type ProcessView, SORTS } from '../../show/render/text/watch-processes.ts';
+import { padEnd, truncate } from '../../show/render/text-layout.ts';
 import type { ProcessesReport, Snapshot } from '../../types/index.ts';
 import type { Context } from '../core/command.ts';
 import { type Live, openLive } from '../core/live.ts';

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { clean, formatDuration, jsonText } from '../../base/format.ts';
-import { headroom } from '../../memory/headroom.ts';
-import { readingLine } from '../../render/text/watch.ts';
-import { watch } from '../../snapshot/watch.ts';
+import { headroom } from '../../core/memory/headroom.ts';
+import { watch } from '../../core/snapshot/watch.ts';
+import { readingLine } from '../../show/render/text/watch.ts';
 import type { Level, Snapshot } from '../../types/index.ts';
 import { type Command, type Context, finished, type Values } from '../core/command.ts';
 import { CONDITION_TEXT, type Condition, parseCondition } from '../core/condition.ts';

@@ -1,6 +1,6 @@
 /** Conditions over a reading: 'safe>=60GiB', 'pressure<5%', 'verdict=ok', joined by commas, which mean "and". */
 import { didYouMean } from '../../base/nearest.ts';
-import { headroom } from '../../memory/headroom.ts';
+import { headroom } from '../../core/memory/headroom.ts';
 import type { Level, Snapshot } from '../../types/index.ts';
 import { sizeOf } from './options.ts';
 import { UsageError } from './usage.ts';

@@ -2,7 +2,7 @@
  * The reading of the plain command begins before the rest of the command is loaded: the driver of a GPU takes longer to
  * start than all of it (170 ms on an H200), and does so on threads of its own.
  */
-import { loadSnapshot, snapshot } from '../../snapshot/index.ts';
+import { loadSnapshot, snapshot } from '../../core/snapshot/index.ts';
 import type { Snapshot, SnapshotOptions } from '../../types/index.ts';
 
 /** How `umaprobe` reads if no option says otherwise. */

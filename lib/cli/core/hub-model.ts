@@ -1,6 +1,6 @@
 /** A model on the Hub is read before it is asked about, with a line on a terminal that says how far that is. */
 import { formatBytes } from '../../base/format.ts';
-import { openModel } from '../../estimate/index.ts';
+import { openModel } from '../../models/estimate/index.ts';
 import type { Model, ModelDescription, ModelProgress } from '../../types/index.ts';
 import type { Context } from './command.ts';
 

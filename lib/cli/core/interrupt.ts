@@ -1,7 +1,7 @@
 /** What a signal does: ends the process, with its exit hooks, or asks a command with results to stop. */
 import { constants } from 'node:os';
 import { signalNumber } from '../../base/signals.ts';
-import { endBySignal } from '../../host/end-by-signal.ts';
+import { endBySignal } from '../../core/host/end-by-signal.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

@@ -1,5 +1,5 @@
 /** A picture that is redrawn in place; the terminal is restored however the process ends. */
-import { clip } from '../../render/text-layout.ts';
+import { clip } from '../../show/render/text-layout.ts';
 import { exitOnSignals } from './interrupt.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -2,7 +2,7 @@
 import { parseDuration, parseSize, typedDuration, typedSize } from '../../base/format.ts';
 import { LIMITS, type Range, SOME_BYTES } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
-import { parseElements, parseShape } from '../../memory/tensors.ts';
+import { parseElements, parseShape } from '../../core/memory/tensors.ts';
 import type { Command, OptionTable, Values } from './command.ts';
 import { UsageError } from './usage.ts';
 

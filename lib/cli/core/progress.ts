@@ -3,8 +3,8 @@
  * --json and no terminal there are no such lines: the document has every step.
  */
 import { formatDuration } from '../../base/format.ts';
-import { dot, meter } from '../../render/options.ts';
-import { truncate, wrap } from '../../render/text-layout.ts';
+import { dot, meter } from '../../show/render/options.ts';
+import { truncate, wrap } from '../../show/render/text-layout.ts';
 import type { Context } from './command.ts';
 import { exitOnSignals } from './interrupt.ts';
 import { renderOptionsFor } from './terminal.ts';

@@ -1,7 +1,7 @@
 /** Where a command's output goes: its width, and whether it has colours and more than ASCII. */
 import { printable } from '../../base/format.ts';
-import type { RenderOptions } from '../../render/options.ts';
-import { createPaint, type Depth, isPaint, type Paint } from '../../render/paint.ts';
+import type { RenderOptions } from '../../show/render/options.ts';
+import { createPaint, type Depth, isPaint, type Paint } from '../../show/render/paint.ts';
 
 export interface Terminal {
   /**

@@ -2,7 +2,7 @@
  * The tools: each is a command that only reads, and its arguments are options of that command under their own names. What a
  * tool answers is the document that the command prints under --json; an error names the arguments in place of the options.
  */
-import { memoryOf } from '../../memory/pool.ts';
+import { memoryOf } from '../../core/memory/pool.ts';
 import type { Snapshot } from '../../types/index.ts';
 import type { Command, OptionSpec } from '../core/command.ts';
 import { isObject, RPC, RpcError } from './rpc.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { memoryOf } from '../../../lib/memory/pool.ts';
+import { memoryOf } from '../../../lib/core/memory/pool.ts';
 import { CLI, cliEnvironment, exitOf, runUmaprobe, snapshotJson, startUmaprobe } from '../../support/cli.ts';
 import { ROOT } from '../../support/root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

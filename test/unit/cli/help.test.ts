@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { COMMANDS, groups, listed } from '../../../lib/cli/commands/index.ts';
 import { createTerminal } from '../../../lib/cli/core/terminal.ts';
 import { commandHelp, generalHelp, groupHelp } from '../../../lib/cli/help.ts';
-import { widthOf } from '../../../lib/render/text-layout.ts';
+import { widthOf } from '../../../lib/show/render/text-layout.ts';
 
 const terminal = createTerminal(new PassThrough(), { COLUMNS: '80' }, true);
 

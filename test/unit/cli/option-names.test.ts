@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadCommands } from '../../../lib/cli/commands/index.ts';
 import type { OptionSpec } from '../../../lib/cli/core/command.ts';
-import { doctor } from '../../../lib/doctor/index.ts';
+import { doctor } from '../../../lib/core/doctor/index.ts';
 import * as umaprobe from '../../../lib/index.ts';
 
 const { all } = await loadCommands();

@@ -6,7 +6,7 @@ import { layoutExit, stressExit, sweepExit } from '../../../lib/cli/commands/pro
 import type { Values } from '../../../lib/cli/core/command.ts';
 import { describe as failureOf } from '../../../lib/cli/core/exit.ts';
 import { elements, shapes, size, sizeOf, sizes } from '../../../lib/cli/core/options.ts';
-import { KINDS } from '../../../lib/memory/kinds.ts';
+import { KINDS } from '../../../lib/core/memory/kinds.ts';
 import { layoutOf, notMade, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
 import { GB, GiB } from '../../support/units.ts';
 import { usageErrorOf } from '../../support/usage-error.ts';

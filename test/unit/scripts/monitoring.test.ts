@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { METRIC_NAMES } from '../../../lib/render/metrics.ts';
+import { METRIC_NAMES } from '../../../lib/show/render/metrics.ts';
 import { ROOT } from '../../support/root.ts';
 
 /** Of node_exporter, which umaprobe does not repeat. */

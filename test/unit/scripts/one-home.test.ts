@@ -8,17 +8,17 @@ type Texts = Readonly<Record<string, string>>;
 
 /** Commands to advise, and the one file that spells each. */
 const HOMES: readonly (readonly [command: RegExp, file: string])[] = [
-  [/tee \/proc\/sys\/vm\/drop_caches/, 'lib/memory/remedies.ts'],
-  [/tee \/proc\/sys\/vm\/compact_memory/, 'lib/memory/remedies.ts'],
-  [/tee \/proc\/sys\/vm\/nr_hugepages/, 'lib/memory/remedies.ts'],
-  [/tee \/proc\/sys\/vm\/min_free_kbytes/, 'lib/memory/watermarks.ts'],
-  [/swapoff|swapon/, 'lib/memory/remedies.ts'],
-  [/\bfuser -/, 'lib/memory/remedies.ts'],
-  [/\bkho=/, 'lib/memory/remedies.ts'],
-  [/--gpu-reset/, 'lib/memory/driver-status.ts'],
-  [/\bmodprobe\b/, 'lib/memory/driver-status.ts'],
-  [/nvidia-fabricmanager/, 'lib/memory/driver-status.ts'],
-  [/killed process\|oom-kill/, 'lib/explain/messages/message.ts'],
+  [/tee \/proc\/sys\/vm\/drop_caches/, 'lib/core/memory/remedies.ts'],
+  [/tee \/proc\/sys\/vm\/compact_memory/, 'lib/core/memory/remedies.ts'],
+  [/tee \/proc\/sys\/vm\/nr_hugepages/, 'lib/core/memory/remedies.ts'],
+  [/tee \/proc\/sys\/vm\/min_free_kbytes/, 'lib/core/memory/watermarks.ts'],
+  [/swapoff|swapon/, 'lib/core/memory/remedies.ts'],
+  [/\bfuser -/, 'lib/core/memory/remedies.ts'],
+  [/\bkho=/, 'lib/core/memory/remedies.ts'],
+  [/--gpu-reset/, 'lib/core/memory/driver-status.ts'],
+  [/\bmodprobe\b/, 'lib/core/memory/driver-status.ts'],
+  [/nvidia-fabricmanager/, 'lib/core/memory/driver-status.ts'],
+  [/killed process\|oom-kill/, 'lib/run/explain/messages/message.ts'],
 ];
 
 /** Characters above which a text is a sentence: the same one in two files is one too many. */

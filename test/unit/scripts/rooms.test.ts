@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { breachesOf, includeCircles } from '../../../scripts/house-rules.mjs';
 import { biomeRooms, DOORS, FOLDERS, LIB_ROOMS, NATIVE_ROOMS } from '../../../scripts/rooms.mjs';
@@ -14,6 +14,22 @@ const rooms: Record<string, string[]> = LIB_ROOMS;
 const doors: Record<string, string[]> = DOORS;
 const folders: Record<string, string[]> = FOLDERS;
 const names = Object.keys(rooms);
+const nativeRooms: Record<string, string[]> = NATIVE_ROOMS;
+
+/** The wing of a room: its first folder. Of native, js and what has no folder of a wing are one each. */
+const wingOf = (room: string) => room.split('/')[0] ?? '';
+const nativeWingOf = (room: string) =>
+  room.includes('/') ? `native/${wingOf(room)}` : room === 'js' ? 'native/js' : 'native';
+
+/** Wing → the other wings that its rooms may import. */
+function wingsOf(table: Record<string, string[]>, wing: (room: string) => string): Record<string, string[]> {
+  const wings: Record<string, string[]> = {};
+  for (const [room, may] of Object.entries(table)) {
+    const others = may.map(wing).filter((other) => other !== wing(room));
+    wings[wing(room)] = [...new Set([...(wings[wing(room)] ?? []), ...others])];
+  }
+  return wings;
+}
 /** Entry points of the package, which no room may import. */
 const ENTRY_POINTS = ['index.ts', 'cli.ts', 'worker.ts'];
 
@@ -43,20 +59,17 @@ function lintTree(): Diagnostic[] {
     const closed = allowed.filter((other) => doors[other] !== undefined).map((other) => `${other}/behind-the-door.ts`);
     const forbidden = [...others.filter((other) => !allowed.includes(other)).map(entry), ...closed, ...ENTRY_POINTS];
     const [folder] = folders[room] ?? [];
-    write(`lib/${room}/allowed.ts`, importing(['./own.ts', ...allowed.map((other) => `../${entry(other)}`)]));
-    if (folder !== undefined) {
-      const paths = ['./own.ts', '../own.ts', ...allowed.map((other) => `../../${entry(other)}`)];
-      write(`lib/${room}/${folder}/allowed.ts`, importing(paths));
-    }
-    for (const [at, path] of forbidden.entries()) {
-      write(`lib/${room}/forbidden-${at}.ts`, importing([`../${path}`]));
-      if (folder !== undefined) write(`lib/${room}/${folder}/forbidden-${at}.ts`, importing([`../../${path}`]));
+    for (const from of folder === undefined ? [room] : [room, `${room}/${folder}`]) {
+      const own = from === room ? ['./own.ts'] : ['./own.ts', '../own.ts'];
+      write(`lib/${from}/allowed.ts`, importing([...own, ...allowed.map((other) => relative(from, entry(other)))]));
+      for (const [at, path] of forbidden.entries())
+        write(`lib/${from}/forbidden-${at}.ts`, importing([relative(from, path)]));
     }
   }
-  write('lib/memory/one.ts', "import { two } from './two.ts';\nexport const one = () => two();\n");
-  write('lib/memory/two.ts', "import { one } from './one.ts';\nexport const two = (): unknown => one();\n");
-  write('lib/models/one.ts', "import { two } from './two.ts';\nexport interface One {\n  two: typeof two;\n}\n");
-  write('lib/models/two.ts', "import type { One } from './one.ts';\nexport const two = (one: One) => one;\n");
+  write('lib/core/memory/one.ts', "import { two } from './two.ts';\nexport const one = () => two();\n");
+  write('lib/core/memory/two.ts', "import { one } from './one.ts';\nexport const two = (): unknown => one();\n");
+  write('lib/models/files/one.ts', "import { two } from './two.ts';\nexport interface One {\n  two: typeof two;\n}\n");
+  write('lib/models/files/two.ts', "import type { One } from './one.ts';\nexport const two = (one: One) => one;\n");
   const args = ['lint', '--reporter=json', '--max-diagnostics=none', 'lib'];
   let report: string;
   try {
@@ -66,6 +79,12 @@ function lintTree(): Diagnostic[] {
   }
   return (JSON.parse(report) as { diagnostics: Diagnostic[] }).diagnostics;
 }
+
+/** The floor of a wing, or of a room: above those of all that it may import. */
+const floorOf = (table: Record<string, string[]>, room: string, above: readonly string[] = []): number => {
+  if (above.includes(room)) throw new Error(`a circle of rooms: ${[...above, room].join(' → ')}`);
+  return 1 + Math.max(0, ...(table[room] ?? []).map((other) => floorOf(table, other, [...above, room])));
+};
 
 describe('the rooms of lib', () => {
   let diagnostics: Diagnostic[] = [];
@@ -99,30 +118,42 @@ describe('the rooms of lib', () => {
   it('have no import cycles, also none of types alone', () => {
     const cycles = diagnostics.filter(({ category }) => category === 'lint/suspicious/noImportCycles');
     const found = cycles.map(({ location }) => location.path);
-    expect(found).toEqual(expect.arrayContaining(['lib/memory/one.ts', 'lib/models/one.ts', 'lib/models/two.ts']));
+    expect(found).toEqual(
+      expect.arrayContaining(['lib/core/memory/one.ts', 'lib/models/files/one.ts', 'lib/models/files/two.ts']),
+    );
   });
 
-  /** A room's floor is above those of all rooms that it may import. */
-  const floorOf = (table: Record<string, string[]>, room: string, above: readonly string[] = []): number => {
-    if (above.includes(room)) throw new Error(`a circle of rooms: ${[...above, room].join(' → ')}`);
-    return 1 + Math.max(0, ...(table[room] ?? []).map((other) => floorOf(table, other, [...above, room])));
-  };
+  it('of the core know no wing', () => {
+    const known = names.filter((room) => room.startsWith('core/')).flatMap((room) => rooms[room] ?? []);
+    expect([...new Set(known.map(wingOf))].sort()).toEqual(['base', 'core', 'types']);
+  });
 
-  it('are nine floors at most, and nothing imports upwards', () => {
-    expect(Math.max(...names.map((room) => floorOf(rooms, room)))).toBeLessThanOrEqual(9);
+  it('are fourteen wings on eight floors at most, and nothing imports upwards', () => {
+    const wings = wingsOf(rooms, wingOf);
+    expect(Object.keys(wings).length).toBeLessThanOrEqual(14);
+    expect(Math.max(...Object.keys(wings).map((wing) => floorOf(wings, wing)))).toBeLessThanOrEqual(8);
+    for (const room of names) floorOf(rooms, room);
     expect(() => floorOf({ a: ['b'], b: ['c'], c: ['a'] }, 'a')).toThrow('a circle of rooms: a → b → c → a');
   });
 
   it('a file beside them is named', () => {
     expect(breachesOf('lib/loose.ts', '')).toEqual([expect.stringContaining('the root of lib holds doors only')]);
     expect(breachesOf('lib/attic/x.ts', '')).toEqual([expect.stringContaining('lib/attic is no room')]);
-    for (const path of ['lib/index.ts', 'lib/memory/x.ts']) expect(breachesOf(path, '')).toEqual([]);
+    expect(breachesOf('lib/core/x.ts', '')).toEqual([expect.stringContaining('lib/core is no room')]);
+    for (const path of ['lib/index.ts', 'lib/core/memory/x.ts']) expect(breachesOf(path, '')).toEqual([]);
   });
 });
 
 describe('the rooms of native', () => {
-  const table: Record<string, string[]> = NATIVE_ROOMS;
+  const table = nativeRooms;
   const all = Object.keys(table);
+
+  it('are a core that knows no wing, and nothing includes upwards', () => {
+    const wings = wingsOf(table, nativeWingOf);
+    expect(wings.native).toEqual([]);
+    for (const wing of Object.keys(wings)) floorOf(wings, wing);
+    for (const room of all) floorOf(table, room);
+  });
 
   it.each(all)('%s: each forbidden include is red, what it may include is not', (room) => {
     for (const other of all) {
@@ -157,6 +188,7 @@ describe('the rooms of native', () => {
   it.each([
     ['native/loose.cc', '', 'the root of native holds addon.cc'],
     ['native/sim/loose.cc', '', 'native/sim holds folders only'],
+    ['native/run/loose.cc', '', 'native/run holds folders only'],
     ['native/attic/x.cc', '', 'native/attic is no room'],
     ['native/pagecache/x.h', '#include <node_api.h>\n', 'only the room js knows Node-API'],
     ['native/js/path_text.h', '#include <napi.h>\n', 'only js/calls* and js/promises.h'],
@@ -167,24 +199,31 @@ describe('the rooms of native', () => {
 
 describe('docs/architecture.md', () => {
   const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+  const [, rows = ''] = page.split('| wing | its rooms | may import |\n|---|---|---|\n');
+  const said = (rows.split('\n\n')[0] ?? '')
+    .split('\n')
+    .map((row) => row.split('|').map((cell) => cell.trim()))
+    .map(([, wing = '', what = '', may = '']) => ({
+      wing: wing.replaceAll('`', ''),
+      what,
+      may: may.split(' ').sort(),
+    }));
 
-  it.each([
-    ['lib', 'may import', rooms],
-    ['native', 'may include', NATIVE_ROOMS as Record<string, string[]>],
-  ])('has the rooms of %s as the table has them', (_, heading, table) => {
-    const [, rows = ''] = page.split(`| what lives there | ${heading} |\n|---|---|---|\n`);
-    const said = rows
-      .split('\n\n')[0]
-      ?.split('\n')
-      .map((row) => row.split('|').map((cell) => cell.trim()))
-      .map(([, room, , may]) => [room?.replaceAll('`', ''), may === '–' ? [] : may?.split(' ')] as const);
-    expect(said?.map(([room, may]) => [room, [...(may ?? [])].sort()])).toEqual(
-      Object.entries(table).map(([room, may]) => [room, [...may].sort()]),
-    );
+  it('has the wings of the table, with what each may import', () => {
+    const all = { ...wingsOf(rooms, wingOf), ...wingsOf(nativeRooms, nativeWingOf) };
+    const expected = Object.entries(all).map(([wing, may]) => [wing, may.length === 0 ? ['–'] : [...may].sort()]);
+    expect(said.map(({ wing, may }) => [wing.replace(/^lib\//, ''), may])).toEqual(expected);
   });
 
-  it('names every door that is not index.ts', () => {
-    for (const [room, files] of Object.entries(doors))
-      for (const file of files.filter((name) => name !== 'index')) expect(page).toContain(`\`${room}/${file}.ts\``);
+  it('names every room', () => {
+    for (const room of names.filter((name) => name.includes('/'))) {
+      const [wing, name] = room.split('/');
+      expect(said.find((row) => row.wing === `lib/${wing}`)?.what, room).toContain(`\`${name}\``);
+    }
+  });
+
+  it('has at most 900 words and one table', () => {
+    expect(page.split(/\s+/).length).toBeLessThanOrEqual(900);
+    expect(page.match(/^\|---/gm)).toHaveLength(1);
   });
 });

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { pointsOf, secondsOf } from '../../../browser/report/points.ts';
 import { addHistory, addPoint, emptyCourse } from '../../../browser/serve/course.ts';
 import { stopsMarkup, stopsOf } from '../../../browser/serve/stops.ts';
-import { judgeRecording } from '../../../lib/cluster/recording.ts';
-import { clockText } from '../../../lib/render/axis.ts';
+import { judgeRecording } from '../../../lib/run/cluster/recording.ts';
+import { clockText } from '../../../lib/show/render/axis.ts';
 import type { RecordReport, SeriesPoint } from '../../../lib/types/index.ts';
 import { recordOf, sessionOf } from '../../support/reports.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type LiveMachine, livePage, piecesOf, summaryOf } from '../../../lib/render/html/live.ts';
+import { type LiveMachine, livePage, piecesOf, summaryOf } from '../../../lib/show/render/html/live.ts';
 import type { ClusterMachine, Snapshot } from '../../../lib/types/index.ts';
 import { changed, snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foreignVariables } from '../../../lib/native/machine-environment.ts';
+import { foreignVariables } from '../../../lib/core/native/machine-environment.ts';
 import { createLibraryFolder } from '../../../lib/sim/environment.ts';
 import { findJsonMistake } from '../../../lib/sim/json.ts';
 import { loadMachine, shippedMachines, shippedNames } from '../../../lib/sim/load.ts';

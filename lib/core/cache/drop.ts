@@ -1,0 +1,72 @@
+/** Drops caches, and returns a receipt. */
+
+import { toUmaError } from '../../base/errors.ts';
+import { isFailure } from '../../base/facts.ts';
+import type { DropOptions, DropReport, Snapshot } from '../../types/index.ts';
+import { unifiedDevice } from '../memory/headroom.ts';
+import { refuseUnderPressure } from '../memory/pressure.ts';
+import { mappedModelWarnings } from './mapped-models.ts';
+import { difference, receipt, snapshotCounters } from './receipt.ts';
+import type { Sysctl } from './sysctl.ts';
+import { assertMayWrite, writeSysctl } from './sysctl-write.ts';
+import type { System } from './system.ts';
+
+const MEANING: Readonly<Record<1 | 2 | 3, string>> = {
+  1: 'page cache: clean pages of files that no process has mapped. MemFree rises, MemAvailable hardly changes',
+  2: "slab and all shrinkers (inodes, directory entries, and from driver 590 on the GPU driver's pools of freed memory); no page cache",
+  3: "page cache, slab and all shrinkers, including from driver 590 on the GPU driver's pools of freed memory",
+};
+
+export type CheckedDropOptions = Required<Omit<DropOptions, 'signal'>> & { signal?: AbortSignal | undefined };
+
+export async function drop(system: System, options: CheckedDropOptions): Promise<DropReport> {
+  const { level, force, sudo } = options;
+  const started = performance.now();
+  const sysctl: Sysctl = { name: 'drop_caches', level };
+  await assertMayWrite(system, sysctl, sudo);
+  const before = await system.takeSnapshot();
+  if (!force) refuseUnderPressure(before, 'cache drop');
+  // Level 2 drops no page cache, and so no pages that servers have mapped.
+  const warnings = level === 2 ? [] : await mappedModelWarnings(system);
+  const sync = options.sync && level !== 2 ? await syncAll(system, options.syncLimitMs) : null;
+  if (sync?.finished === false)
+    warnings.push(
+      `sync did not finish within its limit of ${options.syncLimitMs} ms: pages that were still dirty stay in the cache; nothing is lost`,
+    );
+  options.signal?.throwIfAborted();
+  const { by, durationMs: dropMs } = await writeSysctl(system, sysctl, sudo);
+  const after = await system.takeSnapshot();
+  return {
+    schema: 'umaprobe/cache-drop/1',
+    at: before.at,
+    simulated: system.simulated,
+    level,
+    meaning: MEANING[level],
+    by,
+    sync,
+    dropMs,
+    receipt: receipt(snapshotCounters(before), snapshotCounters(after)),
+    nextAllocation: allocatableChange(before, after),
+    warnings,
+    durationMs: performance.now() - started,
+  };
+}
+
+/** Dirty pages cannot be dropped; sync writes them. It gets a limit: pages that it writes later stay cached. */
+async function syncAll(system: System, limitMs: number): Promise<NonNullable<DropReport['sync']>> {
+  const started = performance.now();
+  const synced = await system.binding.syncAll(limitMs);
+  if (!isFailure(synced)) return { durationMs: synced.durationMs, finished: true };
+  if (synced.name !== 'TIMEOUT') throw toUmaError(synced);
+  return { durationMs: performance.now() - started, finished: false };
+}
+
+/** By how much the bytes that the GPU can allocate have changed; null: no unified device. */
+function allocatableChange(before: Snapshot, after: Snapshot): DropReport['nextAllocation'] {
+  const [from, to] = [unifiedDevice(before)?.allocatable, unifiedDevice(after)?.allocatable];
+  if (from === undefined || to === undefined) return null;
+  return {
+    immediate: difference(from.immediate, to.immediate),
+    afterReclaim: difference(from.afterReclaim, to.afterReclaim),
+  };
+}

@@ -1,0 +1,124 @@
+/** The page cache: status, evict, drop, compact, reclaim, prepare. A call imports the checks of its options and its work. */
+
+import { abortable } from '../../base/abort.ts';
+import { lazy } from '../../base/lazy.ts';
+import type {
+  CacheStatus,
+  CacheStatusOptions,
+  CompactOptions,
+  CompactReport,
+  DropOptions,
+  DropReport,
+  EvictOptions,
+  EvictReport,
+  PrepareOptions,
+  PrepareReport,
+  ReclaimOptions,
+  ReclaimReport,
+} from '../../types/index.ts';
+
+const loadStatus = lazy(() => Promise.all([loadShared(), import('./status.ts')]));
+const loadEvict = lazy(() => Promise.all([loadShared(), import('./evict.ts')]));
+const loadDrop = lazy(() => Promise.all([loadShared(), import('./drop.ts')]));
+const loadCompact = lazy(() => Promise.all([loadShared(), import('./compact.ts')]));
+const loadReclaim = lazy(() => Promise.all([loadShared(), import('./reclaim.ts')]));
+const loadKeepFree = lazy(() => Promise.all([loadShared(), import('./keep-free.ts')]));
+const loadPrepare = lazy(() => Promise.all([loadShared(), import('./prepare/run.ts')]));
+
+/** The checks of all options, and the system that the functions act on. */
+async function loadShared() {
+  const [options, { thisSystem }] = await Promise.all([import('./options.ts'), import('./system.ts')]);
+  return { ...options, thisSystem };
+}
+
+/**
+ * Reports how much of files, trees or model stores is cached, dirty and being written, which processes map it, and the
+ * machine's cache as a whole. Changes nothing. Symbolic links inside trees are not followed; each inode counts once.
+ *
+ * @param paths default: this user's existing model stores (Hugging Face hub, Ollama, LM Studio, vLLM, torch hub).
+ * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_NOT_SUPPORTED` for paths on a simulated machine,
+ *   which has no files. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for invalid arguments. Files
+ *   that cannot be read are listed in the report.
+ */
+export async function cacheStatus(paths?: readonly string[], options: CacheStatusOptions = {}): Promise<CacheStatus> {
+  const [{ checkStatusOptions, thisSystem }, { statusOf }] = await loadStatus();
+  checkStatusOptions(paths, options);
+  return statusOf(thisSystem(), paths, options);
+}
+
+/**
+ * Takes files and trees out of the page cache, without root, and reports what left, what stayed and why. Only pages
+ * that are on disk leave: dirty pages stay unless `sync` writes them first.
+ *
+ * An aborted eviction is not undone: it resolves to a report with `state: 'aborted'`.
+ *
+ * @throws as `cacheStatus`.
+ */
+export async function evictFiles(paths: readonly string[], options: EvictOptions = {}): Promise<EvictReport> {
+  const [{ checkEvictOptions, thisSystem }, { evict }] = await loadEvict();
+  checkEvictOptions(paths, options);
+  return evict(thisSystem(), paths, options);
+}
+
+/**
+ * Writes to vm.drop_caches, after a `sync` with a time limit, and returns a receipt.
+ *
+ * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_PERMISSION` if this process may not (the message has the command for root), `ERR_UMA_BUSY`
+ *   under memory pressure unless `force`; in both cases nothing was changed. `ERR_UMA_NOT_SUPPORTED` if the kernel has
+ *   no such file, or `sudo` or `sysctl` is missing.
+ */
+export async function dropCaches(options: DropOptions = {}): Promise<DropReport> {
+  const [{ checkDropOptions, thisSystem }, { drop }] = await loadDrop();
+  const checked = checkDropOptions(options);
+  return abortable(checked.signal, () => drop(thisSystem(), checked));
+}
+
+/**
+ * Asks the kernel to compact free memory (vm.compact_memory), unless it already meets the gate for a large launch.
+ *
+ * @throws as `dropCaches`; `ERR_UMA_NOT_SUPPORTED` if the free blocks cannot be read.
+ */
+export async function compact(options: CompactOptions = {}): Promise<CompactReport> {
+  const [{ checkCompactOptions, thisSystem }, { compactMemory }] = await loadCompact();
+  const signal = checkCompactOptions(options);
+  return abortable(signal, () => compactMemory(thisSystem(), options));
+}
+
+/**
+ * Asks the kernel to reclaim `bytes` of page cache and swappable memory from one cgroup (memory.reclaim of cgroup v2).
+ * CUDA memory is charged to no cgroup and is not touched. If the kernel finds less, the report says `short`.
+ *
+ * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_NOT_SUPPORTED` on cgroup v1, before Linux 5.19 and for the root cgroup;
+ *   `ERR_UMA_NOT_FOUND` for a cgroup that does not exist;
+ *   `ERR_UMA_PERMISSION` for a cgroup of another user.
+ */
+export async function reclaim(options: ReclaimOptions): Promise<ReclaimReport> {
+  const [{ checkReclaimOptions, thisSystem }, { reclaimFrom }] = await loadReclaim();
+  const checked = checkReclaimOptions(options);
+  return abortable(checked.signal, () => reclaimFrom(thisSystem(), checked));
+}
+
+/**
+ * Frees memory for `bytes` before a model is loaded: evicts unused model files, drops page cache, drops driver pools,
+ * compacts; only as much as is needed. Steps that are not permitted are reported as skipped.
+ *
+ * @throws the signal's reason when it is aborted between steps; TypeError/RangeError for invalid arguments.
+ */
+export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
+  const [{ checkPrepareOptions, thisSystem }, { prepareFor }] = await loadPrepare();
+  const checked = checkPrepareOptions(options);
+  return prepareFor(thisSystem(), checked);
+}
+
+/**
+ * Once less than `bytes` is free, evicts model files that no process has mapped until it is: for the guard.
+ *
+ * @throws UmaError `ERR_UMA_TIMEOUT` where a model store lies on a file system that does not answer.
+ */
+export async function keepFree(
+  bytes: number,
+  signal: AbortSignal,
+): Promise<{ evictedBytes: number; free: number | null }> {
+  const [{ thisSystem }, work] = await loadKeepFree();
+  return work.keepFree(thisSystem(), bytes, signal);
+}

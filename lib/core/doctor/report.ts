@@ -1,0 +1,87 @@
+/** Reads what the chosen rows of the table of findings need, and shows what each of them found. */
+
+import { abortable } from '../../base/abort.ts';
+import { checkKeys, checkSignal, checkText, invalidType, invalidValue, type Keys } from '../../base/arguments.ts';
+import type { FindingId } from '../../types/findings.ts';
+import type { CheckStatus, DoctorOptions, DoctorReport, ProcessesReport, Snapshot } from '../../types/index.ts';
+import { FINDING_IDS, outcomeOf, ROWS } from '../memory/findings/index.ts';
+import type { Need } from '../memory/findings/row.ts';
+import { processes } from '../processes/index.ts';
+import { snapshot } from '../snapshot/index.ts';
+import { checkResult } from './check-result.ts';
+import { readFacts } from './facts.ts';
+import { matching } from './select.ts';
+
+/** Limit for the readings of CUDA, NVML and the child, in milliseconds. */
+const READING_LIMIT_MS = 2800;
+/**
+ * Least time for the child process, which starts Node and creates a context in about 100 ms each. With less its timeout
+ * would mean nothing.
+ */
+const CONTEXT_MS = 1000;
+
+const KEYS: Keys<DoctorOptions> = { only: true, skip: true, signal: true };
+
+export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
+  checkKeys('doctor()', options, KEYS);
+  const ids = chosen(options);
+  return abortable(checkSignal(options.signal), () => report(ids));
+}
+
+async function report(ids: readonly FindingId[]): Promise<DoctorReport> {
+  const started = performance.now();
+  const needs = new Set(ids.flatMap((id) => ROWS[id].needs));
+  const [reading, facts, running] = await Promise.all([read(needs), readFacts(needs), readProcesses(needs)]);
+  const withContext = needs.has('context') ? await readContext(reading, started) : reading;
+  const checks = ids.map((id) => {
+    const seen = ROWS[id].needs.includes('context') ? withContext : reading;
+    return checkResult(id, outcomeOf(id, { ...facts, processes: running, snapshot: seen }));
+  });
+  const summary: Record<CheckStatus, number> = { pass: 0, note: 0, warn: 0, fail: 0, unknown: 0 };
+  for (const { status } of checks) summary[status]++;
+  const { at, simulated } = reading;
+  return { schema: 'umaprobe/doctor/2', at, simulated, summary, checks, durationMs: performance.now() - started };
+}
+
+/** One reading for all rows. It waits for CUDA and NVML only if a row needs them. */
+function read(needs: ReadonlySet<Need>): Promise<Snapshot> {
+  const waits = needs.has('cuda') || needs.has('nvml');
+  return snapshot({
+    memGetInfo: 'never',
+    deadlineMs: waits ? READING_LIMIT_MS : 1,
+    childDeadlineMs: CONTEXT_MS,
+    hiddenDevices: waits,
+  });
+}
+
+/** Null: no row needs them, or they cannot be listed. */
+async function readProcesses(needs: ReadonlySet<Need>): Promise<ProcessesReport | null> {
+  return needs.has('processes') ? processes({ deadlineMs: READING_LIMIT_MS }).catch(() => null) : null;
+}
+
+/**
+ * The same with cudaMemGetInfo. It is left out if CUDA did not even answer without a context, or if another library has
+ * used up the time. Else it has the whole limit: on a busy machine the first reading took seconds, and CUDA would be
+ * said to be stuck for it.
+ */
+async function readContext(reading: Snapshot, started: number): Promise<Snapshot> {
+  const isLate = performance.now() - started > READING_LIMIT_MS - CONTEXT_MS;
+  if (reading.libraries.cuda.state !== 'loaded' || isLate) return reading;
+  const limits = { deadlineMs: READING_LIMIT_MS, childDeadlineMs: READING_LIMIT_MS };
+  return snapshot({ memGetInfo: 'child', ...limits, hiddenDevices: true });
+}
+
+function chosen({ only, skip = [] }: DoctorOptions): FindingId[] {
+  const wanted = only === undefined ? new Set(FINDING_IDS) : idsOf('only', only);
+  const unwanted = idsOf('skip', skip);
+  return FINDING_IDS.filter((id) => wanted.has(id) && !unwanted.has(id));
+}
+
+function idsOf(option: string, patterns: unknown): Set<FindingId> {
+  if (!Array.isArray(patterns)) throw invalidType(option, 'an array of ids or patterns', patterns);
+  const texts = patterns.map((pattern, index) => checkText(`${option}[${index}]`, pattern, { min: 1, max: 100 }));
+  const { ids, unknown } = matching(texts);
+  if (unknown !== null)
+    throw invalidValue(option, `a pattern such as library.* or one of ${FINDING_IDS.join(', ')}`, unknown);
+  return ids;
+}

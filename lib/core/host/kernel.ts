@@ -1,0 +1,153 @@
+/** Everything that the kernel reports besides meminfo: pressure, free blocks, settings, counters, driver and cgroup. */
+
+import type { Fact } from '../../base/errors.ts';
+import { Provenance } from '../../base/facts.ts';
+import type { CgroupLimits, DriverFacts, FreeBlocks, KernelMemory, Pressure } from '../../types/index.ts';
+import type { NativeBinding } from '../native/contract.ts';
+import { readCgroup, withUsage } from './cgroup.ts';
+import { readDriverFacts } from './driver.ts';
+import { type FileFact, type KernelFiles, parseFact, readSeldom, readTable } from './files.ts';
+import { parseBuddyinfo, parseChoice, parseCpuLists, parseNumber, parsePressure, parseVmstat } from './procfs.ts';
+import { readZram } from './zram.ts';
+
+export interface KernelFacts {
+  bootId: string | null;
+  pressure: Pressure | null;
+  contiguity: FreeBlocks[] | null;
+  kernel: KernelMemory;
+  driver: DriverFacts;
+  cgroup: CgroupLimits | null;
+}
+
+/** Constant until the next boot: read once. */
+const CONSTANTS = {
+  bootId: { file: '/proc/sys/kernel/random/boot_id', path: 'bootId', parse: parseLine },
+  release: { file: '/proc/sys/kernel/osrelease', path: 'kernel.release', parse: parseLine },
+};
+
+/** Settings of an administrator: read once a second. */
+const SETTINGS = {
+  minFree: setting('minFree', 'min_free_kbytes', (text) => kiB(parseNumber(text))),
+  watermarkScaleFactor: setting('watermarkScaleFactor', 'watermark_scale_factor', parseNumber),
+  watermarkBoostFactor: setting('watermarkBoostFactor', 'watermark_boost_factor', parseNumber),
+  swappiness: setting('swappiness', 'swappiness', parseNumber),
+  compactionProactiveness: setting('compactionProactiveness', 'compaction_proactiveness', parseNumber),
+  transparentHugePages: {
+    file: '/sys/kernel/mm/transparent_hugepage/enabled',
+    path: 'kernel.transparentHugePages',
+    parse: parseChoice,
+  },
+};
+
+/** Read each time. */
+const PRESSURE = { file: '/proc/pressure/memory', path: 'pressure', parse: parsePressure };
+const BUDDYINFO = '/proc/buddyinfo';
+const VMSTAT = '/proc/vmstat';
+/** Each time too, although it takes as long as vmstat (10 µs on 2 processors): MemFree without these pages is not all. */
+const ZONEINFO = '/proc/zoneinfo';
+const EACH_TIME = [PRESSURE.file, BUDDYINFO, VMSTAT, ZONEINFO];
+
+/** Counters of /proc/vmstat since boot; `*` sums over zones. */
+const COUNTERS = {
+  compactStall: 'compact_stall',
+  compactFail: 'compact_fail',
+  compactSuccess: 'compact_success',
+  pgscanDirect: 'pgscan_direct',
+  pgstealDirect: 'pgsteal_direct',
+  pgscanKswapd: 'pgscan_kswapd',
+  pgstealKswapd: 'pgsteal_kswapd',
+  allocstall: 'allocstall*',
+  oomKill: 'oom_kill',
+  pgmajfault: 'pgmajfault',
+} as const;
+type Counters = Record<keyof typeof COUNTERS, number | null>;
+
+/** Limit for a text that is read each time; the kernel's are much shorter. */
+const MAX_BYTES = 1024 * 1024;
+
+/** A reading that has begun, and the files that it needs each time: their texts finish it. */
+export interface KernelReading {
+  paths: string[];
+  /** How much of each is needed. */
+  bytes: number[];
+  finish(texts: readonly Fact<string>[], provenance: Provenance): KernelFacts;
+}
+
+/** Reads what seldom changes, where it is not known. One of these files names one that is read each time. */
+export async function beginKernel(files: KernelFiles): Promise<KernelReading> {
+  // With sources of their own: the order of the record must not depend on which file answers first.
+  const [ofDriver, ofCgroup] = [new Provenance(), new Provenance()];
+  const [constant, settings, compressed, driver, cgroup] = await Promise.all([
+    readSeldom(files, CONSTANTS, 'forever', (own) => readTable(files, CONSTANTS, own)),
+    readSeldom(files, SETTINGS, 'a second', (own) => readTable(files, SETTINGS, own)),
+    readSeldom(files, readZram, 'a second', (own) => readZram(files, own)),
+    readDriverFacts(files, ofDriver),
+    readCgroup(files, ofCgroup),
+  ]);
+  const paths = [...EACH_TIME, ...(cgroup?.usageFile == null ? [] : [cgroup.usageFile])];
+  return {
+    paths,
+    bytes: paths.map(() => MAX_BYTES),
+    finish([pressure, buddyinfo, vmstat, zoneinfo, usage], provenance) {
+      Object.assign(provenance.sources, constant.sources, settings.sources, compressed.sources);
+      const parse = (text: string) => parseBuddyinfo(text, files.binding.pageSize());
+      const contiguity = parseFact({ file: BUDDYINFO, path: 'contiguity', parse }, buddyinfo, provenance);
+      const facts: KernelFacts = {
+        bootId: constant.values.bootId,
+        pressure: parseFact(PRESSURE, pressure, provenance),
+        contiguity: freeBlocks(contiguity, provenance),
+        kernel: {
+          release: constant.values.release,
+          ...settings.values,
+          ...counters(vmstat, provenance),
+          freeInCpuLists: parseFact(cpuLists(files.binding), zoneinfo, provenance),
+          zram: compressed.values.zram,
+        },
+        driver,
+        cgroup: withUsage(cgroup, usage, ofCgroup),
+      };
+      Object.assign(provenance.sources, ofDriver.sources, ofCgroup.sources);
+      return facts;
+    },
+  };
+}
+
+function counters(text: Fact<string> | undefined, provenance: Provenance): Counters {
+  const parse = (whole: string) => parseVmstat(whole, Object.values(COUNTERS));
+  const values = parseFact({ file: VMSTAT, path: 'kernel.vmstat', parse }, text, provenance);
+  const found = Object.entries(COUNTERS).map(([name, line], index) => {
+    const value = values?.[index] ?? null;
+    if (values !== null && value === null)
+      provenance.record(`kernel.${name}`, `${VMSTAT}: no readable counter ${line}`);
+    return [name, value];
+  });
+  return Object.fromEntries(found) as Counters;
+}
+
+function setting<T>(name: string, file: string, parse: (text: string) => T | null) {
+  return { file: `/proc/sys/vm/${file}`, path: `kernel.${name}`, parse };
+}
+
+/** Bytes of free pages in the lists of the processors. */
+export function cpuLists(binding: NativeBinding): FileFact<number> {
+  const parse = (text: string) => {
+    const pages = parseCpuLists(text);
+    return pages === null ? null : pages * binding.pageSize();
+  };
+  return { file: ZONEINFO, path: 'kernel.freeInCpuLists', parse };
+}
+
+function parseLine(text: string): string | null {
+  return text.trim() || null;
+}
+
+function kiB(value: number | null): number | null {
+  return value === null || value > Number.MAX_SAFE_INTEGER / 1024 ? null : value * 1024;
+}
+
+function freeBlocks(counted: ReturnType<typeof parseBuddyinfo>, provenance: Provenance): FreeBlocks[] | null {
+  if (counted === null) return null;
+  if (counted.zone !== 'Normal')
+    provenance.record('contiguity', `${BUDDYINFO}, all zones (this machine has no zone Normal)`);
+  return counted.blocks;
+}

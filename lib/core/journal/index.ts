@@ -1,0 +1,245 @@
+/**
+ * The journal, which survives the power button: each step is on disk before it allocates, so the next run can name the
+ * step in which the machine vanished. Opens it, refuses two runs at once, and repairs a torn end.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { closeSync, ftruncateSync, writeSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { debuglog } from 'node:util';
+import { UmaError } from '../../base/errors.ts';
+import type { Folder } from '../../base/folder.ts';
+import type { UnfinishedRun } from '../../types/index.ts';
+import { isAlive, thisProcess } from '../host/process.ts';
+import { COMPACT_ABOVE, recordsToKeep } from './compact.ts';
+import { fileError, journalError, type OpenedFile, openJournalFile, openJournalFolder, readAll } from './file.ts';
+import {
+  type BeginRecord,
+  type EndRecord,
+  encode,
+  type JournalCommand,
+  type JournalRecord,
+  type ParsedJournal,
+  parseJournal,
+  type TrialAfterRecord,
+  type TrialEndRecord,
+  type TrialProcessRecord,
+  type TrialRecord,
+} from './records.ts';
+import { liveRun, type Run, runsOf, unfinishedRun } from './runs.ts';
+import { journalWriter } from './writer.ts';
+
+export { defaultJournal, journalError } from './file.ts';
+
+const log = debuglog('umaprobe');
+
+/** Facts of a run that its begin record has. */
+export interface JournalHeading {
+  command: JournalCommand;
+  device: number | null;
+  experiment?: BeginRecord['experiment'];
+  simulated: string | null;
+  bootId: string | null;
+}
+
+/** A record without what all records of a run share. */
+type Own<R> = R extends JournalRecord ? Omit<R, 'run' | 'at' | 'bootId'> : never;
+export type RunRecord = Own<TrialRecord | TrialProcessRecord | TrialAfterRecord | TrialEndRecord | EndRecord>;
+
+/** An open journal with a run of this process. */
+export interface Journal {
+  readonly path: string;
+  /** Descriptor; the child process appends to the same open file. */
+  readonly fd: number;
+  /** Id of this run. */
+  readonly run: string;
+  /** An earlier run that vanished during a step; null: none. */
+  readonly unfinished: UnfinishedRun | null;
+  /** Repairs that were made, as sentences: a torn end. */
+  readonly notes: readonly string[];
+  /** Records of the runs before this one. */
+  readonly earlier: readonly JournalRecord[];
+  /**
+   * Adds a record of this run. On return it is on disk.
+   *
+   * @throws UmaError `ERR_UMA_JOURNAL`: no space, or the disk failed.
+   */
+  commit(record: RunRecord): void;
+  /**
+   * Records that the child process has exited, and `how`: the run is no longer live, and a step without a result keeps
+   * none. Does not throw.
+   */
+  gone(how: string): void;
+  close(): void;
+}
+
+/**
+ * Opens the journal and starts a run in it.
+ *
+ * @throws UmaError `ERR_UMA_JOURNAL`: the file cannot be used, or is damaged before its end (it is not changed then).
+ *   `ERR_UMA_BUSY`: another run is live in it.
+ */
+export function openJournal(path: string, heading: JournalHeading): Journal {
+  const folder = openJournalFolder(resolve(path));
+  try {
+    return openIn(folder, resolve(path), heading);
+  } finally {
+    folder.close();
+  }
+}
+
+function openIn(folder: Folder, path: string, heading: JournalHeading): Journal {
+  let file = openJournalFile(folder, path);
+  try {
+    const before = parse(file);
+    refuseWhileLive(file.path, runsOf(before.records), heading.bootId);
+    const notes: string[] = [];
+    repairTail(file, before, notes);
+    const begin = beginRecord(heading);
+    journalWriter(file.fd, file.path).commit(begin);
+    if (file.bytes.length === 0) folder.sync();
+
+    // Two runs that start at the same time have both seen no live run. Records are in the order of the appends, so both
+    // now see the same first run, and the second one gives way.
+    const now = parse({ path: file.path, bytes: readAll(file.fd) });
+    const runs = runsOf(now.records);
+    const position = runs.findIndex((run) => run.begin.run === begin.run);
+    try {
+      refuseWhileLive(file.path, runs.slice(0, position), heading.bootId);
+    } catch (error) {
+      journalWriter(file.fd, file.path).append(endRecord(begin, 'gave way'));
+      throw error;
+    }
+    if (now.goodBytes > COMPACT_ABOVE) {
+      // A process that has the old file open keeps reading it, and finds this run in it as a live one.
+      const kept = recordsToKeep(now.records, runs, begin.run);
+      folder.replace(basename(path), kept.map(encode).join(''), 0o600);
+      const old = file.fd;
+      file = openJournalFile(folder, path);
+      closeSync(old);
+    }
+    const others = runs.filter((run) => run.begin.run !== begin.run);
+    return new OpenJournal(file, begin, unfinishedRun(others, heading, isAlive), notes, before.records);
+  } catch (error) {
+    closeSync(file.fd);
+    throw error instanceof UmaError ? error : fileError(file.path, error, 'nothing was allocated');
+  }
+}
+
+class OpenJournal implements Journal {
+  readonly path: string;
+  readonly fd: number;
+  readonly run: string;
+  readonly unfinished: UnfinishedRun | null;
+  readonly notes: readonly string[];
+  readonly earlier: readonly JournalRecord[];
+  readonly #begin: BeginRecord;
+
+  constructor(
+    file: OpenedFile,
+    begin: BeginRecord,
+    unfinished: UnfinishedRun | null,
+    notes: readonly string[],
+    earlier: readonly JournalRecord[],
+  ) {
+    this.path = file.path;
+    this.fd = file.fd;
+    this.run = begin.run;
+    this.unfinished = unfinished;
+    this.notes = notes;
+    this.earlier = earlier;
+    this.#begin = begin;
+  }
+
+  commit(record: RunRecord): void {
+    const { run, bootId } = this.#begin;
+    journalWriter(this.fd, this.path).commit({ ...record, run, at: new Date().toISOString(), bootId });
+  }
+
+  gone(how: string): void {
+    const { run, bootId } = this.#begin;
+    const record = (): void =>
+      journalWriter(this.fd, this.path).commit({ type: 'gone', run, at: new Date().toISOString(), bootId, how });
+    try {
+      record();
+    } catch {
+      try {
+        // On a full disk the last step makes room. It must not stay without a result: the machine did not vanish in it.
+        this.#removeOpenStep();
+        record();
+      } catch (error) {
+        // This must not lose the report: no further step needs a record.
+        log('the end of run %s is not in the journal: %s', run, (error as Error).message);
+        unrecordedEnds.add(run);
+      }
+    }
+  }
+
+  /** Removes this run's last step from the end of the file if it has no result. */
+  #removeOpenStep(): void {
+    const { records } = parse({ path: this.path, bytes: readAll(this.fd) });
+    const last = records.at(-1);
+    if (last?.type !== 'step' || last.run !== this.run) return;
+    ftruncateSync(this.fd, Buffer.byteLength(records.slice(0, -1).map(encode).join('')));
+  }
+
+  close(): void {
+    closeSync(this.fd);
+  }
+}
+
+function parse({ bytes, path }: Pick<OpenedFile, 'bytes' | 'path'>): ParsedJournal {
+  const journal = parseJournal(bytes);
+  if (typeof journal === 'string') throw journalError(path, `${journal}; the file was not changed`, 'TORN');
+  return journal;
+}
+
+/** Removes a torn end. Called only after all records before it were found complete. */
+function repairTail(
+  { fd, path }: OpenedFile,
+  { goodBytes, lacksNewline, tornBytes }: ParsedJournal,
+  notes: string[],
+): void {
+  if (tornBytes > 0) {
+    ftruncateSync(fd, goodBytes);
+    notes.push(`${tornBytes} bytes of an incomplete record were removed from the end of ${path}`);
+  }
+  // The last record is complete, but the next one must start on a new line.
+  if (lacksNewline) writeSync(fd, '\n');
+}
+
+/** Runs of this thread that have ended but could not be recorded as such, as on a full disk. They are not live. */
+const unrecordedEnds = new Set<string>();
+
+function refuseWhileLive(path: string, runs: readonly Run[], bootId: string | null): void {
+  const open = runs.filter(({ begin }) => !unrecordedEnds.has(begin.run));
+  const live = liveRun(open, bootId, isAlive);
+  if (live === null) return;
+  const { at, command } = live.begin;
+  const pid = live.writers.find(isAlive)?.pid ?? live.begin.pid;
+  throw new UmaError('ERR_UMA_BUSY', {
+    source: 'umaprobe',
+    call: `journal ${path}`,
+    status: null,
+    name: 'BUSY',
+    message: `a ${command} of process ${pid}, started ${at}, is still running; two at a time would take each other's memory. Wait for it, or stop it`,
+  });
+}
+
+function beginRecord({ bootId, command, device, experiment, simulated }: JournalHeading): BeginRecord {
+  return {
+    type: 'begin',
+    run: randomBytes(6).toString('hex'),
+    at: new Date().toISOString(),
+    bootId,
+    ...thisProcess(),
+    command,
+    simulated,
+    device,
+    ...(experiment === undefined ? {} : { experiment }),
+  };
+}
+
+function endRecord({ run, bootId }: BeginRecord, state: string): EndRecord {
+  return { type: 'end', run, at: new Date().toISOString(), bootId, state };
+}

@@ -1,0 +1,20 @@
+import { lazy } from '../../base/lazy.ts';
+import type { LayoutOptions, LayoutReport } from '../../types/index.ts';
+
+const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
+
+/**
+ * Holds several blocks at once, like the parts of a model, in a child process: reports the bytes that were requested
+ * and allocated, the memory that the machine lost, and whether all of it came back.
+ *
+ * @param parts name → bytes (each 1 to 2^53 − 1, at most 1000 of them), allocated and touched in this order; or
+ *   `'13b'`: the parts of a model of 13 billion parameters, 25.5 GB.
+ * @throws as `sweep()`. The report's `state` says how the layout ended; an early end is not an error.
+ */
+export async function layout(
+  parts: Readonly<Record<string, number>> | '13b',
+  options: LayoutOptions = {},
+): Promise<LayoutReport> {
+  const [{ checkLayoutOptions }, { runLayout }] = await load();
+  return runLayout(checkLayoutOptions(parts, options));
+}

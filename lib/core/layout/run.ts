@@ -1,0 +1,84 @@
+/** The parent of a layout: runs the child, and builds the report from its messages. */
+
+import type { AllocatorKind, LayoutPart, LayoutReport, MemoryModel } from '../../types/index.ts';
+import { liesOnHost } from '../memory/kinds.ts';
+import { nvmlTarget } from '../probe/counter-reader.ts';
+import { COUNTERS, movedOver } from '../probe/counters.ts';
+import { runOutcome } from '../probe/outcome.ts';
+import { runProbe } from '../probe/run.ts';
+import type { ProbeRun } from '../probe/spec.ts';
+import type { CheckedLayoutOptions } from './options.ts';
+import type { Part } from './parts.ts';
+import type { LayoutMessage, LayoutRequest, LayoutResult } from './protocol.ts';
+
+export async function runLayout(options: CheckedLayoutOptions): Promise<LayoutReport> {
+  const { kind, onEvent, parts, preset, probe } = options;
+  const done: LayoutPart[] = [];
+  const run = await runProbe<LayoutRequest, LayoutMessage, LayoutResult>({
+    command: 'layout',
+    options: probe,
+    kinds: [kind],
+    request: ({ device }) => ({ kind, parts: [...parts], nvml: nvmlTarget(device) }),
+    onEvent({ part }) {
+      done.push(part);
+      return onEvent?.({ type: 'part', part, progress: { done: done.length, total: parts.length } });
+    },
+  });
+  const { header, result, settled } = run;
+  const outcome = layoutOutcome(run, done, parts.length);
+  const moved = result === null ? null : movedOver([result.counters]);
+  const counter = consumedCounter(header.device.memoryModel, kind);
+  const change = moved?.[counter].afterTouch ?? null;
+  const consumedBytes = change === null ? null : -change;
+  const allocatedBytes = result?.allocatedBytes ?? sumOfOk(done);
+  for (const name of COUNTERS) {
+    const source = result?.sources[name];
+    if (source !== undefined) header.from[`moved.${name}`] = source;
+  }
+  return {
+    schema: 'umaprobe/layout/1',
+    ...header,
+    preset,
+    kind,
+    ...outcome,
+    parts: [...done, ...missingParts(parts.slice(done.length), outcome, result === null)],
+    expectedBytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+    allocatedBytes,
+    consumedBytes,
+    consumedFrom: counter === 'cudaFree' ? 'cudaMemGetInfo free' : 'MemAvailable',
+    overheadBytes: consumedBytes === null ? null : consumedBytes - allocatedBytes,
+    moved,
+    settled,
+  };
+}
+
+/**
+ * The counter that falls by the held bytes and by nothing else: MemAvailable for host memory (reclaimed cache does not
+ * lower it), CUDA's free memory on a device with its own.
+ */
+export function consumedCounter(model: MemoryModel, kind: AllocatorKind): 'memAvailable' | 'cudaFree' {
+  return model === 'unified' || liesOnHost(kind) ? 'memAvailable' : 'cudaFree';
+}
+
+type Outcome = Pick<LayoutReport, 'state' | 'reason'>;
+
+function layoutOutcome(run: ProbeRun<LayoutResult>, done: readonly LayoutPart[], total: number): Outcome {
+  const { reason, state } = runOutcome(run);
+  if (state !== 'complete') return { state, reason };
+  const notOk = done.find((part) => part.state !== 'ok');
+  if (notOk !== undefined) return { state: 'incomplete', reason: `${notOk.name}: ${notOk.reason ?? notOk.state}` };
+  return { state: done.length === total ? 'complete' : 'incomplete', reason: null };
+}
+
+function sumOfOk(done: readonly LayoutPart[]): number {
+  return done.reduce((sum, part) => sum + (part.state === 'ok' ? part.expectedBytes : 0), 0);
+}
+
+/** The parts that the child did not report. If it is gone, it was at the first of them. */
+export function missingParts(parts: readonly Part[], { reason, state }: Outcome, isChildGone: boolean): LayoutPart[] {
+  return parts.map(({ bytes, name }, at) => {
+    const unmeasured = { name, expectedBytes: bytes, allocMs: null, firstTouchMs: null };
+    if (!isChildGone || at > 0) return { ...unmeasured, state: 'not-reached', reason: null };
+    return { ...unmeasured, state: state === 'lost' ? 'failed' : 'stopped', reason };
+  });
+}

@@ -1,0 +1,137 @@
+/** A row of the table of findings: what it needs, what it finds, and the sources of its numbers. */
+
+import { clean, formatBytes } from '../../../base/format.ts';
+import type {
+  Evidence,
+  Finding,
+  HostMemory,
+  LoadEffect,
+  ProcessesReport,
+  Reading,
+  Remedy,
+  Severity,
+  Snapshot,
+} from '../../../types/index.ts';
+import { MEMINFO, MEMINFO_KEYS } from '../../../types/meminfo.ts';
+
+/** Everything that rows look at. What is absent was not read: rows that need it are then not judged. */
+export interface Facts {
+  snapshot: Reading | Snapshot;
+  processes?: ProcessesReport | null;
+  /** Names of all running programs, `/proc/<pid>/comm`. */
+  programs?: ReadonlySet<string> | null;
+  /** Recent swap traffic in both directions, bytes per second. */
+  swapBytesPerSecond?: number | null;
+  access?: Access;
+  /** Text of the parameter uvm_global_oversubscription of nvidia_uvm. */
+  oversubscription?: string | null;
+  readiness?: Readiness;
+}
+
+/** What a program that spans machines needs here besides memory, as lib/core/host/readiness.ts reads it. null: unknown, and `from` says why. */
+export interface Readiness {
+  /** RDMA ports with a link, such as "rocep1s0f0/1". */
+  linkedPorts: readonly string[] | null;
+  /** What this process may lock, in bytes; Infinity: any amount. */
+  lockable: number | null;
+  /** Size of /dev/shm, in bytes; `half`: of memory, which is a tmpfs' default. */
+  sharedMemory: number | 'half' | null;
+  from: Readonly<Record<'linkedPorts' | 'lockable' | 'sharedMemory', string>>;
+}
+
+/** What this process may open, by access(2). */
+export interface Access {
+  /** /dev/nvidia* that exist, and those of them that this user may not open. */
+  nodes: readonly string[];
+  closed: readonly string[];
+  /** Kernel settings by name, and whether this process may use them. */
+  settings: Readonly<Record<string, boolean>>;
+}
+
+/**
+ * What a row needs besides the kernel's files, which are always read. `context`: cudaMemGetInfo, for which a CUDA context is
+ * created. The others are facts of their own.
+ */
+export type Need = 'cuda' | 'nvml' | 'context' | Exclude<keyof Facts, 'snapshot'>;
+
+/** What a row found. `unknown`: it could not be judged; `matters`: without it a machine is not called fine. */
+export type Outcome =
+  | { state: 'passed'; summary: string; evidence: Evidence[] }
+  | { state: 'applies'; finding: Omit<Finding, 'id'> }
+  | { state: 'unknown'; why: string; evidence: Evidence[]; matters: boolean };
+
+export interface Row {
+  needs: readonly Need[];
+  judge(facts: Facts): Outcome;
+}
+
+export function passed(summary: string, evidence: Evidence[]): Outcome {
+  return { state: 'passed', summary, evidence };
+}
+
+/** @param why a clause: "this kernel does not report it". */
+export function unknown(why: string, evidence: Evidence[] = [], { matters = false } = {}): Outcome {
+  return { state: 'unknown', why, evidence, matters };
+}
+
+/** A counter of /proc/meminfo that this kernel does not report, or that cannot be read. */
+export function unknownCounter(snapshot: Reading, field: keyof HostMemory): Outcome {
+  const why = snapshot.from[`host.${field}`];
+  return unknown(`${MEMINFO_KEYS[field]} is not known${why === undefined ? '' : ` (${clean(why)})`}`);
+}
+
+export const NOTHING: LoadEffect = { does: 'nothing' };
+export const REFUSES: LoadEffect = { does: 'refuses' };
+export const UNKNOWN_EFFECT: LoadEffect = { does: 'unknown' };
+export const takes = (bytes: number): LoadEffect => ({ does: 'takes', bytes });
+
+/** A finding; what is left out is the usual: no effect, no amount, no cause, nothing to do. */
+export function applies(
+  finding: { severity: Severity; summary: string; evidence: Evidence[] } & Partial<
+    Pick<Finding, 'bytes' | 'cause' | 'effect' | 'normal' | 'remedy'>
+  >,
+): Outcome {
+  const usual = { bytes: null, cause: null, effect: NOTHING, normal: false, remedy: null };
+  return { state: 'applies', finding: { ...usual, ...finding } };
+}
+
+/** A remedy without a command. */
+export function advice(text: string, more: Partial<Omit<Remedy, 'text'>> = {}): Remedy {
+  return { text, command: null, needsRoot: false, gains: null, ...more };
+}
+
+/** A remedy whose command is what to paste; `before` leads to it: "write them first". */
+export function command(before: string, line: string, more: Partial<Omit<Remedy, 'text' | 'command'>> = {}): Remedy {
+  return { text: before === '' ? line : `${before}: ${line}`, command: line, needsRoot: false, gains: null, ...more };
+}
+
+/** A counter of /proc/meminfo, under the kernel's name for it. Left out where the kernel lacks it. */
+export function meminfo(snapshot: Reading, ...fields: readonly (keyof HostMemory)[]): Evidence[] {
+  return fields.flatMap((field) => {
+    const value = snapshot.host[field];
+    if (value === null) return [];
+    const unit = field === 'hugePagesTotal' || field === 'hugePagesFree' ? 'count' : 'bytes';
+    return [{ name: MEMINFO_KEYS[field], value, unit, from: snapshot.from.host ?? MEMINFO }];
+  });
+}
+
+export function bytes(name: string, value: number, from: string): Evidence {
+  return { name, value, unit: 'bytes', from };
+}
+
+/** A fact that is no number. */
+export function text(name: string, value: string | null | undefined, from: string): Evidence[] {
+  return value === null || value === undefined ? [] : [{ name, value, unit: 'text', from }];
+}
+
+export function count(name: string, value: number | null, from: string): Evidence[] {
+  return value === null ? [] : [{ name, value, unit: 'count', from }];
+}
+
+/** Share of MemTotal from which a use of memory is worth a sentence: 6 GiB of a Spark, more than its idle desktop has of any. */
+export const HOG_SHARE = 0.05;
+
+/** "60.0 GiB of 119.7 GiB". */
+export function ofTotal(part: number | null, total: number): string {
+  return `${formatBytes(part)} of ${formatBytes(total)}`;
+}

@@ -1,0 +1,86 @@
+/** What the parent knows of its child: the messages that it has sent so far. */
+
+import { isFailure } from '../../base/facts.ts';
+import { deserializeError } from '../../base/serialized-error.ts';
+import type { ProbeGuardReport } from '../../types/index.ts';
+import type { NativeAllocator } from '../native/contract.ts';
+import type { ProbeTrip } from '../native/guard-protocol.ts';
+import { guardReport } from './guard-report.ts';
+import { type ChildMessage, parseLine } from './protocol.ts';
+
+export class ChildState<Result> {
+  allocator: NativeAllocator | null = null;
+  result: Result | null = null;
+  /** The loop has ended, with a result or an error. */
+  isDone = false;
+  #trip: ProbeTrip | null = null;
+  #error: Error | null = null;
+  /** What the caller's function threw or rejected with; an object, because that can be anything, null included. */
+  #thrown: { error: unknown } | null = null;
+  /** Promises of the caller's function that have not settled. */
+  readonly #pending = new Set<Promise<void>>();
+  readonly #onEvent: (event: unknown) => void | Promise<void>;
+  readonly #onThrown: () => void;
+
+  /** @param onThrown is called when the caller's function has failed, and the run must end. */
+  constructor(onEvent: (event: unknown) => void | Promise<void>, onThrown: () => void) {
+    this.#onEvent = onEvent;
+    this.#onThrown = onThrown;
+  }
+
+  receive(message: ChildMessage): void {
+    switch (message.type) {
+      case 'heartbeat':
+        break;
+      case 'open':
+        if (!isFailure(message.allocator)) this.allocator = message.allocator;
+        break;
+      case 'event':
+        if (this.#thrown === null) this.#callBack(message.event);
+        break;
+      case 'done':
+        this.result = message.result as Result;
+        this.#trip = message.guard.trip ?? this.#trip;
+        this.isDone = true;
+        break;
+      case 'error':
+        this.#error = deserializeError(message.error);
+        this.isDone = true;
+    }
+  }
+
+  #callBack(event: unknown): void {
+    const fail = (error: unknown): void => {
+      this.#thrown ??= { error };
+      this.#onThrown();
+    };
+    try {
+      const returned = this.#onEvent(event);
+      if (returned === undefined) return;
+      const settled = Promise.resolve(returned)
+        .catch(fail)
+        .finally(() => this.#pending.delete(settled));
+      this.#pending.add(settled);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /** The guard's thread writes to a pipe of its own: its lines arrive even when the child's event loop is blocked. */
+  receiveGuardLine(line: string): void {
+    const trip = parseLine<ProbeTrip>(line);
+    // The exit line supersedes the trip line: it has the final timings.
+    if (trip?.reason !== undefined) this.#trip = trip;
+  }
+
+  guard(): ProbeGuardReport | null {
+    return guardReport(this.#trip);
+  }
+
+  /** Waits for the caller's functions; then throws what one of them threw, or else the error that ended the loop. */
+  async throwIfFailed(): Promise<void> {
+    await Promise.all(this.#pending);
+    if (this.#thrown !== null) throw this.#thrown.error;
+    if (this.#error !== null) throw this.#error;
+  }
+}

@@ -1,0 +1,14 @@
+/** Which file a run keeps its journal in. */
+
+import { isFailure } from '../../base/facts.ts';
+import type { ProbeOptions } from '../../types/index.ts';
+import { defaultJournal } from '../journal/index.ts';
+import { native } from '../native/binding.ts';
+
+/** The journal that a run with this option keeps on the machine of this process; null: none. */
+export function journalPath(option: ProbeOptions['journal']): string | null {
+  if (option === false) return null;
+  if (option !== undefined) return option;
+  const simulated = native().simulatedMachine();
+  return defaultJournal(isFailure(simulated) ? null : simulated);
+}

@@ -1,0 +1,34 @@
+/** processes(): checks the options, and loads the code of a reading when it is first needed. */
+
+import { checkKeys, checkMilliseconds, checkSignal, type Keys } from '../../base/arguments.ts';
+import { lazy } from '../../base/lazy.ts';
+import { LIMITS } from '../../base/limits.ts';
+import type { ProcessesOptions, ProcessesReport } from '../../types/index.ts';
+
+export { ownerOf } from './owner.ts';
+
+const KEYS: Keys<ProcessesOptions> = { pssLimitMs: true, deadlineMs: true, signal: true };
+
+const work = lazy(() => import('./read.ts'));
+
+/**
+ * Who holds the memory of this machine: every process with its anonymous, file and shared memory, swap and GPU memory, in
+ * groups (containers, services, trees of processes), largest first. Shared pages count once where the kernel lets this user
+ * see them (`/proc/<pid>/smaps_rollup`); `heldFrom` says where not.
+ *
+ * Reads `/proc/<pid>/status` and `cgroup` of all processes, and the exact figures of those that hold 4 MiB or map 256 MiB. Changes
+ * nothing, and creates no CUDA context.
+ *
+ * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_LIBRARY_MISSING` when the native binary cannot be
+ *   loaded, `ERR_UMA_CALL_FAILED` when /proc cannot be listed. TypeError/RangeError (`ERR_INVALID_ARG_*`,
+ *   `ERR_OUT_OF_RANGE`) for bad options.
+ */
+export async function processes(options: ProcessesOptions = {}): Promise<ProcessesReport> {
+  checkKeys('processes()', options, KEYS);
+  const pssLimitMs = checkMilliseconds('pssLimitMs', options.pssLimitMs ?? 1000, LIMITS.pssLimitMs);
+  const deadlineMs = checkMilliseconds('deadlineMs', options.deadlineMs ?? 2000);
+  const signal = checkSignal(options.signal);
+  signal?.throwIfAborted();
+  const { readProcesses } = await work();
+  return readProcesses({ pssLimitMs, deadlineMs, signal });
+}

@@ -1,0 +1,42 @@
+/** The CUDA attributes of a device, with their sources. */
+
+import type { Provenance } from '../../base/facts.ts';
+import type { DeviceAttribute, DeviceSnapshot } from '../../types/index.ts';
+import type { NativeCudaDevice } from '../native/contract.ts';
+
+export const DEVICE_ATTRIBUTES = [
+  'integrated',
+  'managedMemory',
+  'concurrentManagedAccess',
+  'pageableMemoryAccess',
+  'pageableMemoryAccessUsesHostPageTables',
+  'directManagedMemAccessFromHost',
+  'hostRegisterSupported',
+  'hostRegisterReadOnlySupported',
+  'canMapHostMemory',
+  'unifiedAddressing',
+  'memoryPoolsSupported',
+  'gpuDirectRdmaSupported',
+  'dmaBufSupported',
+  'l2CacheSize',
+  'multiProcessorCount',
+  'globalMemoryBusWidth',
+  'memoryClockRateKHz',
+  'clockRateKHz',
+  'asyncEngineCount',
+  'hostNumaId',
+  'totalGlobalMem',
+] as const satisfies readonly DeviceAttribute[];
+
+/** @param absent why `attributes` is undefined, or lacks one: CUDA did not read it. */
+export function deviceAttributes(
+  attributes: NativeCudaDevice['attributes'],
+  provenance: Provenance,
+  absent: string,
+): DeviceSnapshot['attributes'] {
+  const values = DEVICE_ATTRIBUTES.map((name) => [
+    name,
+    provenance.read(`attributes.${name}`, attributes?.[name], 'CUDA device attribute', absent),
+  ]);
+  return Object.fromEntries(values) as DeviceSnapshot['attributes'];
+}

@@ -1,0 +1,65 @@
+/** snapshot(): checks the options, and loads the code of a reading when it is first needed. */
+
+import { abortable } from '../../base/abort.ts';
+import {
+  checkBoolean,
+  checkChoice,
+  checkKeys,
+  checkMilliseconds,
+  checkSignal,
+  type Keys,
+} from '../../base/arguments.ts';
+import { lazy } from '../../base/lazy.ts';
+import type { Snapshot, SnapshotOptions } from '../../types/index.ts';
+
+const MODES = [
+  'auto',
+  'needed',
+  'neededInProcess',
+  'child',
+  'inProcess',
+  'never',
+] as const satisfies SnapshotOptions['memGetInfo'][];
+
+const KEYS: Keys<SnapshotOptions> = {
+  memGetInfo: true,
+  hiddenDevices: true,
+  deadlineMs: true,
+  childDeadlineMs: true,
+  signal: true,
+};
+
+/** Loaded by the first snapshot, because it is most of umaprobe's code: `import 'umaprobe'` stays fast. */
+const loadTake = lazy(() => import('./take.ts'));
+
+/** Loads the code of a reading, which the first `snapshot()` would load. */
+export async function loadSnapshot(): Promise<void> {
+  await loadTake();
+}
+
+let takeSnapshot: typeof import('./take.ts').takeSnapshot | undefined;
+
+/**
+ * The memory of this machine at one instant: its use, to the byte, and how much a new allocation can get.
+ *
+ * Creates no CUDA context unless requested (`memGetInfo`). A field that fails, or that a library does not return within
+ * the deadline, is `null` with its reason in `from`. So is what stands in a kernel file that does not answer; for
+ * those the deadline is at least a second.
+ *
+ * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_LIBRARY_MISSING` when the native binary cannot be
+ *   loaded, `ERR_UMA_CALL_FAILED` when /proc/meminfo cannot be read, `ERR_UMA_TIMEOUT` when it does not answer.
+ *   TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options.
+ */
+export async function snapshot(options: SnapshotOptions = {}): Promise<Snapshot> {
+  checkKeys('snapshot()', options, KEYS);
+  const { memGetInfo = 'auto' } = options;
+  checkChoice('memGetInfo', MODES, memGetInfo);
+  const deadlineMs = checkMilliseconds('deadlineMs', options.deadlineMs ?? 2_000);
+  const childDeadlineMs = checkMilliseconds('childDeadlineMs', options.childDeadlineMs ?? 10_000);
+  const hiddenDevices = checkBoolean('hiddenDevices', options.hiddenDevices);
+  const signal = checkSignal(options.signal);
+  return abortable(signal, async () => {
+    takeSnapshot ??= (await loadTake()).takeSnapshot;
+    return takeSnapshot({ memGetInfo, deadlineMs, childDeadlineMs, hiddenDevices });
+  });
+}

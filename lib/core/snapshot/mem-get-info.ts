@@ -1,0 +1,48 @@
+/** memGetInfo() and memGetInfoSync(): cudaMemGetInfo in this process. */
+
+import { abortable } from '../../base/abort.ts';
+import { checkDevice, checkKeys, checkMilliseconds, checkSignal, type Keys } from '../../base/arguments.ts';
+import { toUmaError } from '../../base/errors.ts';
+import { isFailure } from '../../base/facts.ts';
+import type { MemGetInfo, MemGetInfoOptions } from '../../types/index.ts';
+import { native } from '../native/binding.ts';
+
+const KEYS: Keys<MemGetInfoOptions> = { deadlineMs: true, signal: true };
+
+/**
+ * `cudaMemGetInfo` of one device, unchanged. Creates a CUDA context in this process if it has none, which takes memory
+ * (527 MiB on an H200) and time. Runs on a separate thread.
+ *
+ * On a GPU that shares the host's memory `free` is MemFree: page cache counts as used. `snapshot()` reports how much
+ * can be allocated.
+ *
+ * @param device CUDA ordinal, 0 to 255. Default 0.
+ * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_TIMEOUT`, `_LIBRARY_MISSING`, `_DRIVER_UNUSABLE`, `_NO_DEVICE`, `_OUT_OF_MEMORY` (the
+ *   context did not fit), `_CALL_FAILED`. RangeError for a device or deadline out of range.
+ */
+export async function memGetInfo(device = 0, options: MemGetInfoOptions = {}): Promise<MemGetInfo> {
+  checkDevice(device);
+  checkKeys('memGetInfo()', options, KEYS);
+  const signal = checkSignal(options.signal);
+  const deadlineMs = checkMilliseconds('deadlineMs', options.deadlineMs ?? 10_000);
+  const caller = new Error();
+  const fact = await abortable(signal, () => native().memGetInfo(device, deadlineMs));
+  if (isFailure(fact)) throw toUmaError(fact, caller);
+  return { free: fact[0], total: fact[1] };
+}
+
+const slots = new Float64Array(2);
+
+/**
+ * The same on the calling thread: the fastest form, and like `hostMemorySync()` without a deadline. It fails at once while
+ * another call of this process hangs in CUDA.
+ *
+ * @param device CUDA ordinal, 0 to 255. Default 0.
+ * @throws as `memGetInfo()`.
+ */
+export function memGetInfoSync(device = 0): MemGetInfo {
+  checkDevice(device);
+  const failure = native().memGetInfoSync(device, slots);
+  if (failure !== null) throw toUmaError(failure);
+  return { free: slots[0] as number, total: slots[1] as number };
+}

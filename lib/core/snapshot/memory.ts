@@ -1,0 +1,117 @@
+/** memory() and memorySync(): what another program asks of a machine, in a few numbers. */
+
+import { join } from 'node:path';
+import { type MessagePort, receiveMessageOnPort, SHARE_ENV, Worker } from 'node:worker_threads';
+import { checkKeys, checkMilliseconds, type Keys } from '../../base/arguments.ts';
+import { toUmaError } from '../../base/errors.ts';
+import { lazy } from '../../base/lazy.ts';
+import { deserializeError, type SerializedError } from '../../base/serialized-error.ts';
+import { packageRoot } from '../../root.ts';
+import type { Memory, MemoryOptions } from '../../types/index.ts';
+import { snapshot } from './index.ts';
+
+const KEYS: Keys<MemoryOptions> = { deadlineMs: true };
+
+const loadPool = lazy(() => import('../memory/pool.ts'));
+
+/**
+ * How much memory there is, is free, is available and can be loaded, on this machine and on each GPU: the judgement of
+ * `snapshot()` in a few numbers. Creates no CUDA context.
+ *
+ * @throws as `snapshot()`.
+ */
+export async function memory(options: MemoryOptions = {}): Promise<Memory> {
+  const deadlineMs = checkOptions('memory()', options);
+  const { memoryOf } = await loadPool();
+  return memoryOf(await snapshot({ deadlineMs }));
+}
+
+/**
+ * The same on the calling thread. A thread of its own reads, started by the first call, and this one waits for it: for
+ * `deadlineMs` and 3 s at most, whatever hangs.
+ *
+ * @throws as `snapshot()`; UmaError `ERR_UMA_TIMEOUT` also where the other thread does not answer in time.
+ */
+export function memorySync(options: MemoryOptions = {}): Memory {
+  const deadlineMs = checkOptions('memorySync()', options);
+  const limitMs = deadlineMs + SLACK_MS;
+  reader ??= startReader();
+  const answer = reader.read(deadlineMs, limitMs);
+  if (answer === null) throw toUmaError(lateAnswer(limitMs));
+  if ('error' in answer) throw deserializeError(answer.error);
+  return answer.memory;
+}
+
+function checkOptions(call: string, options: MemoryOptions): number {
+  checkKeys(call, options, KEYS);
+  return checkMilliseconds('deadlineMs', options.deadlineMs ?? 2_000);
+}
+
+/** For the start of the thread, 30 ms on an idle machine, and for files of the kernel that are read after the libraries. */
+const SLACK_MS = 3_000;
+
+function lateAnswer(limitMs: number) {
+  const message = `the thread that reads did not answer within ${limitMs} ms; umaprobe doctor says what hangs`;
+  return { failed: true, source: 'umaprobe', call: 'memorySync', status: null, name: 'TIMEOUT', message } as const;
+}
+
+/** What the thread is asked, and what it answers (memory-worker.ts). */
+export interface MemoryQuestion {
+  id: number;
+  deadlineMs: number;
+}
+export type MemoryAnswer = { id: number; memory: Memory } | { id: number; error: SerializedError };
+
+/** What the thread is started with. */
+export interface ReaderData {
+  port: MessagePort;
+  /** Counts the answers; the asking thread sleeps on it. */
+  answers: Int32Array;
+}
+
+interface Reader {
+  /** null: no answer within the limit. */
+  read(deadlineMs: number, limitMs: number): MemoryAnswer | null;
+}
+
+let reader: Reader | undefined;
+
+function startReader(): Reader {
+  const { port1: port, port2 } = new MessageChannel();
+  const answers = new Int32Array(new SharedArrayBuffer(4));
+  const workerData: ReaderData = { port: port2 as unknown as MessagePort, answers };
+  const worker = new Worker(join(packageRoot(), 'dist/memory-worker.js'), {
+    workerData,
+    transferList: [port2 as unknown as MessagePort],
+    // The simulated machine of this thread is in its environment.
+    env: SHARE_ENV,
+    // None of the program's own --require and --import.
+    execArgv: [],
+  });
+  worker.unref();
+  const forget = (): void => {
+    reader = undefined;
+  };
+  worker.on('error', forget);
+  worker.on('exit', forget);
+  let asked = 0;
+  return {
+    read(deadlineMs, limitMs) {
+      const question: MemoryQuestion = { id: ++asked, deadlineMs };
+      const end = performance.now() + limitMs;
+      port.postMessage(question);
+      for (;;) {
+        const seen = Atomics.load(answers, 0);
+        // An answer to an earlier question came too late.
+        for (let message = receive(port); message !== null; message = receive(port))
+          if (message.id === question.id) return message;
+        if (Atomics.wait(answers, 0, seen, end - performance.now()) === 'timed-out') return null;
+      }
+    },
+  };
+}
+
+function receive(port: unknown): MemoryAnswer | null {
+  const received = receiveMessageOnPort(port as MessagePort) as { message: MemoryAnswer } | undefined;
+  return received?.message ?? null;
+}

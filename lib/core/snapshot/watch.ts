@@ -1,0 +1,66 @@
+/** watch(): snapshots at a steady pace. */
+
+import { checkKeys, checkMilliseconds, checkSignal, type Keys } from '../../base/arguments.ts';
+import { LIMITS } from '../../base/limits.ts';
+import type { Snapshot, WatchOptions } from '../../types/index.ts';
+import { snapshot } from './index.ts';
+
+const KEYS: Keys<WatchOptions> = {
+  intervalMs: true,
+  signal: true,
+  memGetInfo: true,
+  hiddenDevices: true,
+  deadlineMs: true,
+  childDeadlineMs: true,
+};
+
+/**
+ * Snapshots at a steady pace: the first at once, then one every `intervalMs`, measured from start to start. A reading
+ * that takes longer than the interval delays the next one; readings do not queue up.
+ *
+ * Ends when the loop is left or `signal` is aborted, which is not an error. An abort does not wait for a pause or for a
+ * reading that hangs.
+ *
+ * @throws as `snapshot()`; RangeError for an interval outside 10 ms to 1 h.
+ */
+export function watch(options: WatchOptions = {}): AsyncGenerator<Snapshot, void, void> {
+  checkKeys('watch()', options, KEYS);
+  const { intervalMs = 1_000, signal, ...reading } = options;
+  checkMilliseconds('intervalMs', intervalMs, LIMITS.intervalMs);
+  checkSignal(signal);
+  return readings(intervalMs, signal, reading);
+}
+
+/** Milliseconds until the next reading, never below 0: Node 24 warns about a negative time. */
+export function pauseUntilNext(due: number, intervalMs: number, now: number): number {
+  return Math.max(0, due + intervalMs - now);
+}
+
+async function* readings(
+  intervalMs: number,
+  signal: AbortSignal | undefined,
+  options: WatchOptions,
+): AsyncGenerator<Snapshot, void, void> {
+  // Imported here, so that `import 'umaprobe'` does not load it.
+  const { setTimeout: sleep } = await import('node:timers/promises');
+  let due = performance.now();
+  while (!signal?.aborted) {
+    let reading: Snapshot;
+    try {
+      reading = await snapshot(signal === undefined ? options : { ...options, signal });
+    } catch (error) {
+      if (signal?.aborted === true && error === signal.reason) return;
+      throw error;
+    }
+    yield reading;
+    const now = performance.now();
+    const pause = pauseUntilNext(due, intervalMs, now);
+    due = now + pause;
+    try {
+      await sleep(pause, undefined, signal === undefined ? {} : { signal });
+    } catch (error) {
+      if (signal?.aborted) return;
+      throw error;
+    }
+  }
+}

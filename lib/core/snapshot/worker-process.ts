@@ -1,0 +1,80 @@
+/** Runs one of the snapshot's workers in a child process, and collects the lines that it prints. */
+
+import type { Failure } from '../../base/errors.ts';
+import { isFailure } from '../../base/facts.ts';
+import { startOwnProgram } from '../../base/start-process.ts';
+import { native } from '../native/binding.ts';
+
+export interface WorkerAnswer {
+  lines: string[];
+  /** Why a line is missing: a library failed or hung, or (a sentence) the child did not get that far. */
+  missing: Failure | string;
+}
+
+export interface WorkerOptions {
+  deadlineMs: number;
+  environment: NodeJS.ProcessEnv;
+  /** What the child reads, for messages. */
+  purpose: string;
+}
+
+/**
+ * A short-lived child process. At the deadline it is killed and not waited for; lines printed before count. The child
+ * exits when this process does: it watches its standard input.
+ *
+ * @param worker name of its file in this room.
+ * @throws UmaError if the child cannot be started.
+ */
+export async function runWorker(
+  worker: 'mem-get-info-worker' | 'hidden-devices-worker',
+  words: readonly string[],
+  { deadlineMs, environment, purpose }: WorkerOptions,
+): Promise<WorkerAnswer> {
+  const child = await startOwnProgram(worker, words, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // The same machine as this process, even if process.env has changed since the first reading.
+    env: { ...environment, ...native().machineVariables() },
+  });
+  let out = '';
+  let errorText = '';
+  child.stdin?.on('error', () => undefined); // the child has exited already
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errorText += text;
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const call = `${purpose} in a child process`;
+  const missing = await new Promise<Failure | string>((resolve) => {
+    child.once('close', (code, signal) => {
+      // The last line is a failure as JSON, or what Node says of a child that cannot run.
+      const lastLine = errorText.trim().split('\n').at(-1) ?? '';
+      if (signal !== null) resolve(failed(call, 'KILLED', `killed by ${signal}`));
+      else resolve(readFailure(lastLine) ?? `ERR_UMA_CALL_FAILED: ${call} exited with ${code}: ${lastLine}`);
+    });
+    // The timeout of spawn() does not help: it waits for the exit, which a child inside a wedged driver never reaches.
+    timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      for (const stream of child.stdio) stream?.destroy();
+      child.unref();
+      resolve(failed(call, 'TIMEOUT', `no answer within ${deadlineMs} ms`));
+    }, deadlineMs);
+  });
+  clearTimeout(timer);
+  const complete = out.slice(0, out.lastIndexOf('\n') + 1).split('\n');
+  return { lines: complete.filter((line) => line !== ''), missing };
+}
+
+function failed(call: string, name: string, message: string): Failure {
+  return { failed: true, source: 'umaprobe', call, status: null, name, message };
+}
+
+function readFailure(line: string): Failure | null {
+  try {
+    const failure = JSON.parse(line) as unknown;
+    return isFailure(failure) ? failure : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,69 @@
+/** What a model takes, before anything is allocated. Checks arguments; a call imports the work. */
+
+import { abortable } from '../../base/abort.ts';
+import { checkKeys, checkSignal, invalidType } from '../../base/arguments.ts';
+import { lazy } from '../../base/lazy.ts';
+import type {
+  EstimateOptions,
+  EstimateReport,
+  EstimateTable,
+  Model,
+  ModelInput,
+  ModelProgress,
+} from '../../types/index.ts';
+
+export { COMPILE_JOB } from './compile-job.ts';
+
+const loadModels = lazy(() => import('../files/opened.ts'));
+const loadTable = lazy(() => Promise.all([loadModels(), import('./table.ts')]));
+const load = lazy(() => Promise.all([loadModels(), import('./options.ts'), import('./run.ts')]));
+
+/**
+ * Reads the headers and the config of a model, each file once: for several questions about the same model. Never reads
+ * weights.
+ *
+ * @param model a model that is open already is returned as it is.
+ * @param options `onProgress` is called while a model on the Hub is read.
+ * @throws UmaError `ERR_UMA_MODEL` for a model that is not there, or whose files are damaged or incomplete;
+ *   `ERR_UMA_PERMISSION` where they may not be read; `ERR_UMA_NETWORK` where the Hub does not answer. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for
+ *   invalid arguments. The signal's reason when it is aborted.
+ */
+export async function openModel(
+  model: ModelInput,
+  options: { signal?: AbortSignal; onProgress?: (progress: ModelProgress) => void } = {},
+): Promise<Model> {
+  checkKeys('openModel()', options, { signal: true, onProgress: true });
+  const signal = checkSignal(options.signal);
+  const { onProgress } = options;
+  if (onProgress !== undefined && typeof onProgress !== 'function')
+    throw invalidType('onProgress', 'a function', onProgress);
+  const { opened } = await loadModels();
+  return abortable(signal, () => opened(model, { signal, onProgress }));
+}
+
+/**
+ * Estimates the memory of a model: weights, cache, buffers, loading; or what training takes. Every term has its formula,
+ * its inputs and a range. Reads headers and configs only, never weights, and allocates nothing.
+ *
+ * @throws as `openModel()`, and TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for invalid options.
+ */
+export async function estimate(model: ModelInput, options: EstimateOptions = {}): Promise<EstimateReport> {
+  const [{ opened }, { checkEstimateOptions }, { estimateOf }] = await load();
+  const { signal, use } = checkEstimateOptions(options);
+  return estimateOf(await abortable(signal, () => opened(model, { signal })), use);
+}
+
+/**
+ * The weights of a model in each precision; without a model those of 7, 13 and 70 billion parameters.
+ *
+ * @throws as `openModel()`; `ERR_INVALID_ARG_VALUE` also for a model whose parameters cannot be counted.
+ */
+export async function estimateTable(
+  model?: ModelInput,
+  options: { signal?: AbortSignal } = {},
+): Promise<EstimateTable> {
+  checkKeys('estimateTable()', options, { signal: true });
+  const signal = checkSignal(options.signal);
+  const [{ opened }, { tableOf }] = await loadTable();
+  return tableOf(model === undefined ? null : await abortable(signal, () => opened(model, { signal })));
+}

@@ -1,0 +1,313 @@
+/** The arguments of fit(), fitTable() and their like, checked. */
+
+import { isDeepStrictEqual } from 'node:util';
+import {
+  checkBoolean,
+  checkChoice,
+  checkDevice,
+  checkInteger,
+  checkKeys,
+  checkSignal,
+  invalidArgument,
+  invalidType,
+  invalidValue,
+  type Keys,
+  outOfRange,
+} from '../../base/arguments.ts';
+import { formatBytes } from '../../base/format.ts';
+import { LIMITS } from '../../base/limits.ts';
+import { checkUtilization } from '../../base/program-arguments.ts';
+import { exactly, sumOf } from '../../core/memory/range.ts';
+import { FIT_SETTINGS, TOGETHER_PROGRAMS } from '../../types/fit.ts';
+import type {
+  EstimatedModel,
+  EstimatedSettings,
+  EstimateUse,
+  FitLargestOptions,
+  FitLlamaOptions,
+  FitModel,
+  FitNeed,
+  FitOptions,
+  FitProgram,
+  FitRange,
+  FitTerm,
+  FitTogetherOptions,
+} from '../../types/index.ts';
+import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
+
+type TableOptions = Omit<FitOptions, 'solve' | 'acceptTight'>;
+
+const TABLE_KEYS: Keys<TableOptions> = {
+  program: true,
+  programVersion: true,
+  utilization: true,
+  device: true,
+  llama: true,
+  signal: true,
+};
+const KEYS: Keys<FitOptions> = { ...TABLE_KEYS, solve: true, acceptTight: true };
+
+const LLAMA_KEYS: Keys<FitLlamaOptions> = {
+  fit: true,
+  targetBytes: true,
+  leastContext: true,
+  mayShorten: true,
+  layersAreGiven: true,
+};
+
+export function checkFit(need: FitNeed, snapshot: unknown, options: FitOptions) {
+  const model = isModel(need) ? need : null;
+  checkSnapshot(snapshot);
+  checkKeys('fit()', options, KEYS);
+  if (options.solve !== undefined && model === null)
+    throw invalidArgument('solve needs a model: an estimate and a number of bytes do not change with a setting');
+  const settings = {
+    ...checkSettings(options),
+    solve: options.solve === undefined ? null : checkChoice('solve', FIT_SETTINGS, options.solve),
+    acceptTight: checkBoolean('acceptTight', options.acceptTight),
+  };
+  return { need: model === null ? checkNeed(need) : checkModel(model, settings.program), settings };
+}
+
+/** Not the report of an estimate, which has a model, too. */
+function isModel(need: FitNeed): need is FitModel {
+  return typeof need === 'object' && need !== null && 'model' in need && !('total' in need);
+}
+
+export type FitSettings = ReturnType<typeof checkFit>['settings'];
+
+export function checkFitTable(need: Partial<FitModel>, snapshot: unknown, options: TableOptions) {
+  checkKeys('fitTable()', options, TABLE_KEYS);
+  checkSnapshot(snapshot);
+  const settings = checkSettings(options);
+  return { need: checkModel(need, settings.program), settings };
+}
+
+const LARGEST_KEYS: Keys<FitLargestOptions> = { use: true, program: true, device: true };
+
+export function checkFitLargest(snapshot: unknown, options: FitLargestOptions) {
+  checkKeys('fitLargest()', options, LARGEST_KEYS);
+  checkSnapshot(snapshot);
+  const { use, ...rest } = options;
+  const settings = checkSettings(rest);
+  return { use: checkModel({ ...(use === undefined ? {} : { use }) }, settings.program).use, settings };
+}
+
+const TOGETHER_KEYS: Keys<FitTogetherOptions> = { program: true, programVersion: true, device: true, signal: true };
+
+export function checkFitTogether(needs: readonly FitModel[], snapshot: unknown, options: FitTogetherOptions) {
+  checkKeys('fitTogether()', options, TOGETHER_KEYS);
+  checkSnapshot(snapshot);
+  const program = checkChoice('program', TOGETHER_PROGRAMS, options.program);
+  if (!Array.isArray(needs)) throw invalidType('models', 'an array of objects with model', needs);
+  const { max, min } = LIMITS.models;
+  if (needs.length < min || needs.length > max) throw outOfRange('length of models', `${min} to ${max}`, needs.length);
+  const models = needs.map((need) => checkModel(need, program));
+  for (const { use } of models) {
+    if ((use.use ?? 'inference') !== 'inference') throw invalidValue('use', 'inference: servers do not train', use.use);
+    // One server has one context, one number of sequences and one type of the cache.
+    if (program === 'ollama' && !isDeepStrictEqual(use, models[0]?.use))
+      throw invalidArgument('Ollama has one server with one environment: give all models the same use');
+  }
+  return { models, settings: { ...checkSettings(options), program } };
+}
+
+/** The model is checked when it is opened, its use when it is estimated. */
+function checkModel<Need extends Partial<FitModel>>(need: Need, program: FitProgram | null) {
+  checkKeys<FitModel>('need', need, { model: true, use: true });
+  const { model, use = {} } = need;
+  if (typeof use !== 'object' || use === null) throw invalidType('use', 'options of estimate()', use);
+  return { model: model as Need['model'], use: program === null ? use : { ...use, program } };
+}
+
+function checkSnapshot(value: unknown): void {
+  const isSnapshot = typeof value === 'object' && value !== null && 'schema' in value;
+  if (!isSnapshot || value.schema !== 'umaprobe/snapshot/2')
+    throw invalidType('snapshot', 'what snapshot() returned', value);
+}
+
+/** Programs that are started with a share of memory. */
+const SHARES: readonly FitProgram[] = ['vllm', 'sglang', 'trtllm'];
+
+function checkSettings(options: TableOptions) {
+  const { device, utilization } = options;
+  const program = options.program === undefined ? null : checkChoice('program', MODEL_PROGRAM_NAMES, options.program);
+  if (device !== undefined) checkDevice(device);
+  checkUtilization(utilization);
+  if (utilization !== undefined && (program === null || !SHARES.includes(program)))
+    throw invalidValue('utilization', `an option of the programs ${SHARES.join(', ')} only`, utilization);
+  const version = checkVersion(options.programVersion, program);
+  return {
+    program,
+    version,
+    utilization: utilization ?? null,
+    device: device ?? null,
+    llama: checkLlama(options.llama, program),
+    signal: checkSignal(options.signal),
+  };
+}
+
+function checkLlama(value: FitLlamaOptions | undefined, program: FitProgram | null): FitLlamaOptions {
+  if (value === undefined) return {};
+  checkKeys('llama', value, LLAMA_KEYS);
+  if (program !== 'llama.cpp') throw invalidArgument('llama has options of --fit: name the program llama.cpp, too');
+  for (const name of ['fit', 'mayShorten', 'layersAreGiven'] as const)
+    if (value[name] !== undefined) checkBoolean(`llama.${name}`, value[name]);
+  if (value.targetBytes !== undefined) checkAmount('llama.targetBytes', value.targetBytes, 0);
+  if (value.leastContext !== undefined) checkInteger('llama.leastContext', value.leastContext, LIMITS.tokens);
+  return value;
+}
+
+function checkVersion(value: unknown, program: FitProgram | null): string | null {
+  if (value === undefined) return null;
+  if (typeof value !== 'string') throw invalidType('programVersion', 'a version such as "0.20.1"', value);
+  if (program === null) throw invalidValue('programVersion', 'the version of a program, so name the program', value);
+  if (!/^[vb]?\d{1,6}(\.\d{1,6}){0,3}([.+-]?[a-z][\w.+-]{0,40})?$/i.test(value))
+    throw invalidValue('programVersion', 'a version such as "0.20.1"', value);
+  return value.replace(/^[vb]/i, '');
+}
+
+/** What an estimate was made for. */
+export interface JudgedUse {
+  /** Tokens of one sequence. */
+  context: number;
+  sequences: number;
+  purpose: EstimateUse;
+  /** null: not said. */
+  settings: EstimatedSettings | null;
+}
+
+/** A need as terms: one of unknown kind for a number of bytes. */
+export interface CheckedNeed {
+  total: FitRange;
+  terms: FitTerm[];
+  kvBytesPerToken: number | null;
+  peak: FitRange;
+  use: JudgedUse | null;
+  layers: number | null;
+  /** Tokens that the model was made for; null: unknown. */
+  maxContext: number | null;
+  /** The same as SGLang reads it. */
+  maxContextSglang: number | null;
+  /** Layers that predict later tokens; null: unknown. */
+  mtpLayers: number | null;
+  /** Attention heads, and those of keys and values; null: unknown. */
+  heads: { all: number; keyValue: number | null } | null;
+  /** Why the total says little, and the least that it takes; null: every part of it is counted. */
+  unknown: { why: string; least: number } | null;
+}
+
+export function checkNeed(need: unknown): CheckedNeed {
+  if (typeof need !== 'object' || need === null)
+    throw invalidType('need', 'an estimate, or an object with bytes or model', need);
+  if (!('total' in need)) {
+    checkKeys('need', need, { bytes: true, model: true, use: true });
+    const { bytes: size, use } = need as { bytes?: unknown; use?: unknown };
+    const bytes = checkAmount('bytes', size, 1);
+    if (use !== undefined) throw invalidArgument('use needs a model: a number of bytes does not change with it');
+    const total = exactly(bytes);
+    return {
+      total,
+      terms: [{ name: 'bytes', ...total }],
+      kvBytesPerToken: null,
+      peak: total,
+      use: null,
+      layers: null,
+      maxContext: null,
+      maxContextSglang: null,
+      mtpLayers: null,
+      heads: null,
+      unknown: null,
+    };
+  }
+  const { kvBytesPerToken, loading, method, model, terms, unread, use } = need as Extract<FitNeed, { total: FitRange }>;
+  const total = checkRange('total', need.total);
+  if (!Array.isArray(terms)) throw invalidType('terms', 'the terms of an estimate', terms);
+  const peak = loading === undefined ? total : checkRange('loading.peak', loading.peak);
+  return {
+    total,
+    terms: terms.map((term: FitTerm, index) => ({
+      name: checkName(`terms[${index}].name`, term?.name),
+      ...checkRange(`terms[${index}]`, term),
+    })),
+    kvBytesPerToken: kvBytesPerToken == null ? null : checkAmount('kvBytesPerToken', kvBytesPerToken, 0),
+    peak: { bytes: Math.max(peak.bytes, total.bytes), low: peak.low, high: Math.max(peak.high, total.high) },
+    // Of a number of parameters no context is known.
+    use:
+      use === undefined || use.context === 0
+        ? null
+        : {
+            context: checkAmount('use.context', use.context, 0),
+            sequences: checkAmount('use.sequences', use.sequences, 1),
+            purpose: use.use ?? 'inference',
+            settings: use.settings ?? null,
+          },
+    layers: model?.layers ?? null,
+    maxContext: model?.maxContext ?? null,
+    maxContextSglang: model?.maxContextSglang ?? model?.maxContext ?? null,
+    mtpLayers: model?.mtpLayers ?? null,
+    heads: model?.heads == null ? null : { all: model.heads, keyValue: model.kvHeads ?? null },
+    unknown: unreadFields(unread ?? [], terms, model) ?? leastBecause(total.bytes, terms, method, use?.use),
+  };
+}
+
+/** Fields of a config that no rule understands: of all terms only the tensors of files are certain. */
+function unreadFields(
+  unread: readonly string[],
+  terms: readonly FitTerm[],
+  model: { source?: EstimatedModel['source'] } | undefined,
+): CheckedNeed['unknown'] {
+  if (!Array.isArray(unread)) throw invalidType('unread', 'names of fields', unread);
+  if (unread.length === 0) return null;
+  const [first, ...others] = unread.map(String);
+  const more = others.length === 0 ? '' : others.length === 1 ? ` and ${others[0]}` : ` and ${others.length} more`;
+  const isRead = model?.source === 'safetensors' || model?.source === 'gguf';
+  const weights = terms.filter(({ name }) => isRead && name === 'weights');
+  return {
+    why: `its config has ${first}${more}, which umaprobe does not understand and which may change its memory`,
+    least: sumOf(weights).low,
+  };
+}
+
+/** An estimate that leaves out what it cannot know must not become a yes. */
+function leastBecause(
+  bytes: number,
+  terms: readonly FitTerm[],
+  method: unknown,
+  use: string | undefined,
+): CheckedNeed['unknown'] {
+  const has = (...names: string[]): boolean => terms.some(({ name }) => names.includes(name));
+  const because = (why: string) => ({ why: `${formatBytes(bytes)} is the least: ${why}`, least: bytes });
+  if (method === 'rough') return because('it is a rule of thumb, and measured runs took 6 to 22 times as much');
+  // The file of a vocabulary has no weights, and nothing that they are read for.
+  if (!has('weights', 'output-copy') && has('kv-cache', 'recurrent-state', 'runtime'))
+    return because('the weights are not known');
+  // The most of a training that was replayed may be in the optimizer's step, where no activations are left.
+  if (use !== undefined && use !== 'inference' && !has('activations', 'allocator-slack'))
+    return because('the activations and the logits of training are not known');
+  return null;
+}
+
+function checkName(name: string, value: unknown): string {
+  if (typeof value !== 'string') throw invalidType(name, 'a string', value);
+  return value;
+}
+
+function checkRange(name: string, value: unknown): FitRange {
+  if (typeof value !== 'object' || value === null) throw invalidType(name, 'an object with bytes, low and high', value);
+  const { bytes, high, low } = value as Record<string, unknown>;
+  const range = {
+    bytes: checkAmount(`${name}.bytes`, bytes, 0),
+    low: checkAmount(`${name}.low`, low, 0),
+    high: checkAmount(`${name}.high`, high, 0),
+  };
+  if (range.low > range.bytes || range.bytes > range.high)
+    throw invalidValue(name, 'low ≤ bytes ≤ high', `${range.low}, ${range.bytes}, ${range.high}`);
+  return range;
+}
+
+function checkAmount(name: string, value: unknown, min: number): number {
+  if (typeof value !== 'number') throw invalidType(name, 'a number', value);
+  if (!(value >= min && value <= Number.MAX_SAFE_INTEGER)) throw outOfRange(name, `${min} to 2^53 − 1`, value);
+  return value;
+}

@@ -1,0 +1,167 @@
+/** What the rules of all programs share: their input, the numbers of a need by its terms, and versions. */
+
+import { formatBytes } from '../../base/format.ts';
+import { droppable } from '../../core/memory/droppable.ts';
+import { sumOf as sumOfRanges } from '../../core/memory/range.ts';
+import { DROP_PAGE_CACHE, RELEASE_HUGE_PAGES } from '../../core/memory/remedies.ts';
+import type {
+  DeviceSnapshot,
+  FitLlamaOptions,
+  FitProgramReport,
+  FitRange,
+  FitRemedy,
+  FitTerm,
+  Snapshot,
+  ViewName,
+} from '../../types/index.ts';
+import type { Freed } from './machine.ts';
+import type { CheckedNeed } from './options.ts';
+
+export interface ProgramInput {
+  need: CheckedNeed;
+  snapshot: Snapshot;
+  device: DeviceSnapshot;
+  /** What can be loaded safely; null: unknown. */
+  limit: number | null;
+  /** What steps of the machine have added to what programs read. */
+  freed: Freed;
+  version: string | null;
+  utilization: number | null;
+  llama: FitLlamaOptions;
+  /** null: it is the only one. */
+  together: Together | null;
+}
+
+/** Several programs on one machine. */
+export interface Together {
+  /** How many there are in all. */
+  models: number;
+  /** What those hold that are started before, in bytes. */
+  taken: number;
+}
+
+export type Rule = (input: ProgramInput) => FitProgramReport;
+
+/** A free memory that a program reads. `later`: after `remedy`; null: there is nothing to be done about it. */
+export interface Reading {
+  bytes: number | null;
+  from: string;
+  later: number | null;
+  remedy: FitRemedy | null;
+}
+
+/** What the program of a view reads as free, and what would change that. */
+export function readingOf({ device, freed, snapshot }: ProgramInput, view: ViewName): Reading {
+  const { host } = snapshot;
+  const bytes = device.views[view];
+  const from = device.from[`views.${view}`] ?? '';
+  if (bytes === null) return { bytes, from, later: null, remedy: null };
+  if (from.includes('HugePages_Free') && host.available !== null) {
+    const huge = (host.hugePagesFree ?? 0) * (host.hugePageSize ?? 0);
+    return freed.hugePages
+      ? { bytes: host.available + freed.bytes, from, later: null, remedy: null }
+      : { bytes, from, ...raised(bytes, host.available + huge + freed.bytes, releaseHugePages) };
+  }
+  const now = Math.max(0, bytes + freed.bytes);
+  const isFree = device.memoryModel === 'unified' && (bytes === host.free || device.cuda?.free === bytes);
+  if (!isFree) return { bytes: now, from, later: null, remedy: null };
+  return { bytes: now, from, ...raised(now, now + droppable(host), dropPageCache) };
+}
+
+function raised(bytes: number, later: number, remedy: (gains: number) => FitRemedy): Pick<Reading, 'later' | 'remedy'> {
+  return later > bytes ? { later, remedy: remedy(later - bytes) } : { later: null, remedy: null };
+}
+
+function dropPageCache(gains: number): FitRemedy {
+  return { text: 'drop clean page cache, which it counts as used', command: DROP_PAGE_CACHE, needsRoot: true, gains };
+}
+
+function releaseHugePages(gains: number): FitRemedy {
+  return {
+    text: 'release reserved huge pages: while there are any it counts nothing else',
+    command: RELEASE_HUGE_PAGES,
+    needsRoot: true,
+    gains,
+  };
+}
+
+/** The sum of terms by name. */
+export function sumOf(terms: readonly FitTerm[], wanted: (name: string) => boolean): FitRange {
+  return sumOfRanges(terms.filter(({ name }) => wanted(name)));
+}
+
+const CACHES = new Set(['kv-cache', 'recurrent-state', 'draft-kv-cache', 'draft-recurrent-state']);
+const WEIGHTS = new Set(['weights', 'output-copy', 'draft-weights', 'draft-output-copy', 'adapter-slots']);
+
+/** A cache of tokens or states of recurrent layers, also those of a draft model. */
+export function isCache(name: string): boolean {
+  return CACHES.has(name);
+}
+
+/** What is loaded before a program sizes its cache: weights, those of a draft model, room for adapters. */
+export function isWeights(name: string): boolean {
+  return WEIGHTS.has(name);
+}
+
+/** Whether it is known which part is the cache: not of a number of bytes, nor of a number of parameters. */
+export function hasKnownCache({ kvBytesPerToken, terms }: CheckedNeed): boolean {
+  const has = (wanted: (name: string) => boolean): boolean => terms.some(({ name }) => wanted(name));
+  return has(isWeights) && (kvBytesPerToken !== null || has(isCache));
+}
+
+/** A number of parameters, or files without a config: room for the cache has to be added, and how much is not known. */
+export function isWeightsAlone({ terms }: Pick<CheckedNeed, 'terms'>): boolean {
+  return terms.some(({ name }) => isWeights(name)) && terms.every(({ name }) => isWeights(name) || name === 'runtime');
+}
+
+/** Whether a version is at least another; versions are compared number by number. null: the newest. */
+export function isAtLeast(version: string | null, other: string): boolean {
+  if (version === null) return true;
+  const numbers = (text: string): number[] => text.split(/[^\d]+/, 4).map(Number);
+  const [own, wanted] = [numbers(version), numbers(other)];
+  for (const [index, number] of wanted.entries()) {
+    const difference = (own[index] ?? 0) - number;
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}
+
+/** 0.304 → 0.31: the smallest share of two digits that holds it, to the last byte. */
+export function shareUp(bytes: number, total: number): number {
+  const hundredths = Math.ceil((bytes / total) * 100 - 1e-9);
+  return Math.floor((total * hundredths) / 100) >= bytes ? hundredths / 100 : (hundredths + 1) / 100;
+}
+
+/** 0.309 → 0.3. */
+export function shareDown(bytes: number, total: number): number {
+  return Math.floor((bytes / total) * 100 + 1e-9) / 100;
+}
+
+/** The report of a program whose reading is missing. */
+export function unreadable(
+  program: FitProgramReport['program'],
+  versions: string,
+  { from }: Pick<Reading, 'from'>,
+): FitProgramReport {
+  return {
+    program,
+    versions,
+    verdict: 'unknown',
+    expectedFits: null,
+    reads: null,
+    from,
+    inequality: null,
+    decision: `what it reads as free is not known here: ${from}`,
+    message: null,
+    numbers: {},
+    flags: null,
+    aboutFlags: ['What it reads as free is not known.'],
+    remedies: [],
+    notes: [],
+  };
+}
+
+/** "(at most 20.1 GiB)", or nothing where the size is exact. */
+export function rangeText({ bytes, high }: FitRange): string {
+  return high > bytes ? `${formatBytes(bytes)} (at most ${formatBytes(high)})` : formatBytes(bytes);
+}

@@ -1,0 +1,97 @@
+/** cluster() and clusterCheck(): the memory of several machines, and whether something fits into all of them. */
+
+import { invalidArgument } from '../../base/arguments.ts';
+import { lazy } from '../../base/lazy.ts';
+import { LIMITS } from '../../base/limits.ts';
+import type {
+  ClusterCheck,
+  ClusterMachine,
+  ClusterOptions,
+  ClusterReport,
+  FitNeed,
+  FitOptions,
+  RecordReport,
+} from '../../types/index.ts';
+import type { Question } from './options.ts';
+import type { AskedRecording } from './recording.ts';
+
+const load = lazy(() => Promise.all([import('./options.ts'), import('./read.ts'), import('./answers.ts')]));
+const loadReport = lazy(() => import('./report.ts'));
+const loadCheck = lazy(() => import('./check.ts'));
+const loadRecording = lazy(() => import('./recording.ts'));
+
+/**
+ * What each of several machines answers, in the order of the hosts or of the answers. A machine that does not answer is a
+ * row with its reason, and no error.
+ *
+ * @throws TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options; UmaError `ERR_UMA_PATH` for a file to
+ *   copy that cannot be read; the signal's reason when it is aborted.
+ */
+export async function readMachines(options: ClusterOptions): Promise<ClusterMachine[]> {
+  const [{ checkCluster }] = await load();
+  return readAll(checkCluster(options));
+}
+
+async function readAll(question: Question): Promise<ClusterMachine[]> {
+  const [, { askHosts }, { readAnswers }] = await load();
+  if ('hosts' in question) return askHosts(question.hosts, question.asking);
+  const machines = await readAnswers(question.answers, question.expect);
+  if (machines.length <= LIMITS.hosts.max) return machines;
+  throw invalidArgument(`answers has more than ${LIMITS.hosts.max} answers, the most machines at a time`);
+}
+
+/**
+ * The memory of several machines, the weakest first: asked by the user's own ssh, all at the same time, or read from what a
+ * pipe has gathered. What each of them can load is its own judgement; nothing is started there.
+ *
+ * @throws as `readMachines`.
+ */
+export async function cluster(options: ClusterOptions): Promise<ClusterReport> {
+  const [{ checkCluster }] = await load();
+  const question = checkCluster(options);
+  const started = performance.now();
+  const machines = await readAll(question);
+  return (await loadReport()).clusterReport(machines, performance.now() - started);
+}
+
+/**
+ * Whether a need fits into each of several machines, one rank on each: `fit()` on the snapshot of each, and the weakest
+ * decides. A machine without a usable answer is never a yes.
+ *
+ * @param need as of `fit()`; with `tensorParallel` in `use` it is that of one rank.
+ * @param options those of `cluster()`, and of `fit()`.
+ * @throws as `cluster()` and `fit()`; also where there are more ranks than hosts.
+ */
+export async function clusterCheck(
+  need: FitNeed,
+  options: ClusterOptions & Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>,
+): Promise<ClusterCheck> {
+  const [{ checkCluster }] = await load();
+  const { checkOf, openedNeed, ranksOf, splitOptions } = await loadCheck();
+  const started = performance.now();
+  const { asked, fitting } = splitOptions(options);
+  const question = checkCluster(asked, 'clusterCheck()');
+  const opened = await openedNeed(need, fitting);
+  const ranks = ranksOf(need);
+  if ('hosts' in question && ranks > question.hosts.length)
+    throw invalidArgument(
+      `the model is divided among ${ranks} ranks, one on each machine: name ${ranks} hosts, not ${question.hosts.length}`,
+    );
+  const machines = await readAll('hosts' in question ? question : { ...question, expect: question.expect ?? ranks });
+  return checkOf({ need: opened, machines, options: fitting, started });
+}
+
+/**
+ * What the recorder of a host has written, asked by the user's own ssh; or the host as a row with the reason why that is not
+ * known.
+ *
+ * @param host as `cluster()` takes it.
+ * @throws the signal's reason when it is aborted.
+ */
+export async function readRecordingOf(
+  host: string,
+  asked: AskedRecording,
+  signal?: AbortSignal,
+): Promise<RecordReport | ClusterMachine> {
+  return (await loadRecording()).askRecording(host, asked, signal);
+}

@@ -1,0 +1,60 @@
+/** explain() and explainError(): load the checks of their options and their tables when they are first needed. */
+
+import { abortable } from '../../base/abort.ts';
+import { lazy } from '../../base/lazy.ts';
+import { processes } from '../../core/processes/index.ts';
+import { snapshot } from '../../core/snapshot/index.ts';
+import type {
+  ErrorReport,
+  ErrorText,
+  ExplainErrorOptions,
+  ExplainOptions,
+  ExplainReport,
+  Snapshot,
+} from '../../types/index.ts';
+
+const loadReport = lazy(() => Promise.all([import('./options.ts'), import('./report.ts')]));
+const loadErrors = lazy(() => Promise.all([import('./options.ts'), import('./error-report.ts')]));
+
+/**
+ * Why memory is gone, or looks gone: page cache that counts as used, driver pools, memory that nobody holds, GPU programs,
+ * huge pages, swap, limits and more, ranked by bytes at stake, each with its numbers, their sources and a remedy. Reads the
+ * machine and its processes, unless a snapshot is given. Changes nothing, and creates no CUDA context. A healthy machine
+ * has no findings; `unknown` says what could not be judged.
+ *
+ * @throws the signal's reason when it is aborted. What `snapshot()` and `processes()` throw. TypeError
+ *   (`ERR_INVALID_ARG_*`) for bad options.
+ */
+export async function explain(options: ExplainOptions = {}): Promise<ExplainReport> {
+  const [{ checkExplainOptions }, { explainReport }] = await loadReport();
+  const signal = checkExplainOptions(options);
+  const reading = signal === undefined ? {} : { signal };
+  const listed = async () => options.processes ?? (options.snapshot === undefined ? processes(reading) : null);
+  const [machine, running] = await Promise.all([
+    options.snapshot ?? snapshot({ memGetInfo: 'never', ...reading }),
+    options.processes === null ? null : listed(),
+  ]);
+  return explainReport({ snapshot: machine, processes: running });
+}
+
+/**
+ * Recognises messages about memory in a log or in a pasted text: which program printed them, their numbers, what they
+ * turned out to mean, and what they mean on this machine now. A text without a known message has no `errors`; nothing
+ * is guessed. The text may be of any length: it is searched in constant memory.
+ *
+ * @throws the signal's reason when it is aborted, and what the iterable throws. TypeError (`ERR_INVALID_ARG_TYPE`) for a
+ *   text that is neither a string, bytes nor an iterable of them. Not for a machine that cannot be read: the numbers are then compared with nothing.
+ */
+export async function explainError(text: ErrorText, options: ExplainErrorOptions = {}): Promise<ErrorReport> {
+  const [{ checkErrorOptions }, { errorReport, scan }] = await loadErrors();
+  const signal = checkErrorOptions(text, options);
+  return abortable(signal, async () => {
+    const found = await scan(text, signal);
+    return errorReport(found, options.snapshot === undefined ? await readMachine() : options.snapshot);
+  });
+}
+
+/** The machine without a CUDA context; null: it cannot be read. */
+async function readMachine(): Promise<Snapshot | null> {
+  return snapshot({ memGetInfo: 'never' }).catch(() => null);
+}

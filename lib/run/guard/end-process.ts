@@ -1,0 +1,51 @@
+/** Ends one process that a person has chosen, and never another one that has its pid meanwhile. */
+
+import { systemText } from '../../base/system-file.ts';
+import { isAlive, type ProcessId, processName, startTicks } from '../../core/host/process.ts';
+import type { ProcessesReport } from '../../types/index.ts';
+import { whyNeverStopped } from './policy.ts';
+import { refusedPid } from './refusals.ts';
+
+/** A process as a person is asked about it. */
+export interface ChosenProcess extends ProcessId {
+  startTicks: number;
+  name: string;
+  /** When it was started, ISO 8601, UTC; null: the kernel does not say when it began. */
+  startedAt: string | null;
+}
+
+/** Ticks of a second in /proc: USER_HZ, which is 100 on x64 and arm64. */
+const TICK_MS = 10;
+
+/** null: it has ended, or it is one of a simulated machine. */
+export function chooseProcess(pid: number): ChosenProcess | null {
+  const ticks = startTicks(pid);
+  if (ticks === null) return null;
+  const boot = /^btime (\d+)$/m.exec(systemText('/proc/stat'))?.[1];
+  const startedAt = boot === undefined ? null : new Date(Number(boot) * 1000 + ticks * TICK_MS).toISOString();
+  return { pid, startTicks: ticks, name: processName(pid) ?? String(pid), startedAt };
+}
+
+/** Why it is not ended, as a clause: what `guard` refuses as a target, and what `guard --system` never stops. null: it may be. */
+export function whyNotEnded(pid: number, report: Pick<ProcessesReport, 'groups' | 'processes'>): string | null {
+  return refusedPid(pid) ?? whyNeverStopped(pid, report);
+}
+
+/** `gone`: the process has ended, and what has its pid now, if anything, is left alone. */
+export type SignalSent = 'sent' | 'gone' | 'not permitted';
+
+/** Compares the start time right before it sends the signal. */
+export function signalProcess(process: ChosenProcess, signal: 'SIGTERM' | 'SIGKILL'): SignalSent {
+  if (!isAlive(process)) return 'gone';
+  try {
+    globalThis.process.kill(process.pid, signal);
+    return 'sent';
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    if (code === 'ESRCH') return 'gone';
+    if (code === 'EPERM') return 'not permitted';
+    throw error;
+  }
+}
+
+export { isAlive } from '../../core/host/process.ts';

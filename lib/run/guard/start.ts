@@ -1,0 +1,253 @@
+/** Starts the native guard, passes on what it reports, and tells it what happens here. */
+
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isatty } from 'node:tty';
+import { toUmaError, UmaError } from '../../base/errors.ts';
+import { isFailure } from '../../base/facts.ts';
+import { inherited } from '../../base/inherited.ts';
+import { checkNamedFolder } from '../../base/named-path.ts';
+import { startProcess } from '../../base/start-process.ts';
+import { readHostMemory } from '../../core/host/meminfo-within.ts';
+import { checkBelowTotal } from '../../core/memory/floor.ts';
+import { type GuardThresholds, guardThresholds, PROGRAM_NICER } from '../../core/memory/guard-rules.ts';
+import { guardProgram, native } from '../../core/native/binding.ts';
+import { memoryNow } from '../../core/snapshot/settled.ts';
+import type { GuardOptions, GuardReport } from '../../types/index.ts';
+import { ControlLines } from './control.ts';
+import { guardEnvironment } from './environment.ts';
+import { keepMemoryFree } from './keep-free.ts';
+import { leftBehind, sharedMemoryNow } from './left-behind.ts';
+import { LineSplitter } from './lines.ts';
+import { permittedLoadActions } from './load-actions.ts';
+import { checkGuardOptions } from './options.ts';
+import { forwardOutput, isPiped, OutputPipes } from './output.ts';
+import { type LinePattern, linePattern } from './pattern.ts';
+import { guardArguments, parseReport } from './protocol.ts';
+import { type Exit, GuardRun } from './run.ts';
+import type { Settings } from './settings.ts';
+import { followTargets } from './system.ts';
+import { targetArgument } from './target.ts';
+import { assertWatchable } from './watchable.ts';
+
+/** For output that is still in the pipes when the program has ended. */
+const LAST_OUTPUT_MS = 500;
+
+export async function runGuard(options: GuardOptions): Promise<GuardReport> {
+  const settings = checkGuardOptions(options);
+  settings.signal?.throwIfAborted();
+  const machine = native().simulatedMachine();
+  if (isFailure(machine)) throw toUmaError(machine);
+  const { available, total } = await readHostMemory();
+  assertWatchable(available);
+  checkBelowTotal('floorBytes (--floor)', settings.floorBytes, total);
+  checkBelowTotal('killBelowBytes (--kill-below)', settings.killBelowBytes, total);
+  const thresholds = guardThresholds(total, settings);
+  const isReady = settings.ready === null ? null : linePattern('ready', settings.ready);
+  const tty = settings.command !== null && settings.stdio !== 'pipe' && isatty(0);
+  const readings = native().recorderReadings(Math.round(settings.intervalMs * 1000));
+  if (settings.keepFreeBytes !== undefined) {
+    checkBelowTotal('keepFreeBytes (--keep-free)', settings.keepFreeBytes, total);
+    if (machine !== null) throw noFiles(machine);
+  }
+  const run = new GuardRun(settings, thresholds, machine);
+  const control = new ControlLines();
+  // From here on a signal is for the program, also if it comes before the program has begun.
+  const signals = settings.forwardSignals ? native().takeSignals() : -1;
+  try {
+    const channels = channelsOf({ report: 'pipe', control: 'pipe', readings, signals }, settings);
+    const args = guardCommandLine(settings, thresholds, { simulated: machine !== null, tty, channels });
+    const { child, pipes } = await startGuard(settings, args, channels);
+    // Beside the start of the program, which has no time yet to leave much.
+    const shared = sharedMemoryNow(machine !== null).catch(() => null);
+    control.connect(child.stdio[channels.fds.control] as Writable);
+    const exit = await follow(child, { settings, pipes, run, control, isReady, reportFd: channels.fds.report });
+    const before = await shared;
+    const [left, memory] = await Promise.all([
+      before === null ? [] : leftBehind(before, run.startedAt, machine !== null).catch(() => []),
+      memoryNow().catch(() => ({ available: null, free: null })),
+    ]);
+    return run.report(exit, memory, left);
+  } finally {
+    if (signals >= 0) native().returnSignals();
+  }
+}
+
+interface Following {
+  settings: Settings;
+  pipes: OutputPipes | null;
+  run: GuardRun;
+  control: ControlLines;
+  isReady: LinePattern | null;
+  reportFd: number;
+}
+
+type ChannelName = 'report' | 'control' | 'readings' | 'signals';
+
+/** Descriptors of the native guard above 2: those that the program inherits, and between them its own. */
+interface Channels {
+  stdio: readonly (number | 'pipe' | 'ignore')[];
+  fds: Readonly<Record<ChannelName, number>>;
+  inherited: readonly number[];
+}
+
+/** @param given a descriptor of this process; below 0: none. */
+function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignals }: Settings): Channels {
+  // As for signals: this process is one program with the one that it starts.
+  const { descriptors } = forwardSignals ? inherited() : { descriptors: [] };
+  const stdio = new Map<number, number | 'pipe'>(descriptors.map((fd) => [fd, fd]));
+  const fds = { report: -1, control: -1, readings: -1, signals: -1 };
+  for (const name of Object.keys(fds) as ChannelName[]) {
+    if (given[name] !== 'pipe' && given[name] < 0) continue;
+    let fd = 3;
+    while (stdio.has(fd)) fd++;
+    stdio.set(fd, given[name]);
+    fds[name] = fd;
+  }
+  const length = Math.max(...stdio.keys()) - 2;
+  return { stdio: Array.from({ length }, (_, at) => stdio.get(at + 3) ?? 'ignore'), fds, inherited: descriptors };
+}
+
+/** Passes on what the native guard reports and what the program writes, until both have ended. */
+async function follow(
+  child: ChildProcess,
+  { control, isReady, pipes, reportFd, run, settings }: Following,
+): Promise<Exit> {
+  const { signal, target } = settings;
+  // What this call did not start goes on when nobody wants to watch it any longer.
+  const stop = (): void => (target === null ? control.write('stop') : void child.kill('SIGTERM'));
+  run.onStopNeeded = stop;
+  const failed = new AbortController();
+  const reports = new LineSplitter((line) => {
+    const report = parseReport(line);
+    if (report === null) return;
+    run.add(report);
+    if (report.event === 'failed') failed.abort();
+  });
+  const report = (child.stdio[reportFd] as Readable).setEncoding('utf8');
+  report.on('data', (text: string) => reports.write(text));
+  // The native guard closes it when it ends, or goes on without this process.
+  const reported = once(report, 'close').catch(() => undefined);
+  const onLine = (stream: 'stdout' | 'stderr', line: string): void => {
+    run.output(stream, line);
+    if (!run.isLoaded && isReady?.(line) === true) {
+      run.loaded('ready');
+      control.write('loaded');
+    }
+  };
+  if (pipes !== null) forwardOutput(pipes, settings, onLine);
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted) stop();
+  const following = new AbortController();
+  if (target !== null && 'system' in target) void followTargets(target.system, control, following.signal);
+  if (settings.keepFreeBytes !== undefined) void keepMemoryFree(settings.keepFreeBytes, run, following.signal);
+  try {
+    const outputs = pipes === null ? [] : [pipes.stdout, pipes.stderr].map((stream) => once(stream, 'close'));
+    const exited = exitOf(child, failed.signal);
+    const left = reported.then(() => (run.isLeft ? { code: 0, signal: null } : exited));
+    const exit = await Promise.race([exited, left]);
+    // A process that outlives the program may keep its output open.
+    const ending = new AbortController();
+    await Promise.race([
+      Promise.allSettled([reported, ...outputs]),
+      sleep(LAST_OUTPUT_MS, undefined, { signal: ending.signal }).catch(() => undefined),
+    ]);
+    ending.abort();
+    for (const stream of child.stdio) stream?.destroy();
+    pipes?.destroy();
+    child.unref();
+    reports.end();
+    return exit;
+  } finally {
+    following.abort();
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+function noFiles(machine: string): UmaError {
+  return new UmaError('ERR_UMA_NOT_SUPPORTED', {
+    source: 'umaprobe',
+    call: 'guard --keep-free',
+    status: null,
+    name: 'SIMULATED',
+    message: `the simulated machine ${machine} has a page cache but no files in it`,
+  });
+}
+
+/** A native guard that has failed may be stuck in the kernel: it is not waited for. */
+async function exitOf(child: ChildProcess, failed: AbortSignal): Promise<Exit> {
+  try {
+    const [code, signal] = await once(child, 'exit', { signal: failed });
+    return { code, signal };
+  } catch (error) {
+    if (!failed.aborted) throw error;
+    child.unref();
+    return { code: null, signal: null };
+  }
+}
+
+function guardCommandLine(
+  settings: Settings,
+  thresholds: GuardThresholds,
+  { channels, simulated, tty }: { channels: Channels; simulated: boolean; tty: boolean },
+): readonly string[] {
+  const { command, dryRun, graceMs, intervalMs, keepPriority, notify, target } = settings;
+  const { control, readings, report, signals } = channels.fds;
+  const { ignoresHangup, openFiles } = inherited();
+  const load = settings.loadActions ?? permittedLoadActions(simulated);
+  const words = guardArguments(
+    thresholds,
+    { intervalMs, graceMs: Math.round(graceMs) },
+    {
+      act: dryRun ? 0 : 1,
+      // A target runs already: it does not load.
+      load: command === null ? '' : load.join(','),
+      reportFd: report,
+      controlFd: control,
+      tty: tty ? 1 : 0,
+      nicer: keepPriority ? 0 : PROGRAM_NICER,
+      parent: signals < 0 ? 0 : process.pid,
+      ...(signals < 0 ? {} : { signalsFd: signals }),
+      ...(readings < 0 ? {} : { readingsFd: readings }),
+      ...(openFiles === null ? {} : { openFiles }),
+      ...(ignoresHangup ? { ignoreHangup: 1 } : {}),
+      ...(target === null ? {} : { target: targetArgument(target) }),
+      ...(notify === null ? {} : { notifyWords: notify.length }),
+    },
+  );
+  const commands = [...(notify ?? []), ...(command ?? [])];
+  return commands.length === 0 ? words : [...words, '--', ...commands];
+}
+
+interface Started {
+  child: ChildProcess;
+  pipes: OutputPipes | null;
+}
+
+async function startGuard(settings: Settings, args: readonly string[], channels: Channels): Promise<Started> {
+  const { cwd, env, stdio } = settings;
+  // A missing folder would look like a missing program.
+  if (cwd !== undefined) checkNamedFolder('cwd', cwd);
+  const program = guardProgram();
+  const pipes = isPiped(settings) ? new OutputPipes() : null;
+  const outputs = pipes?.writable ?? [stdio === 'stderr' ? 2 : 1, 2];
+  try {
+    const child = await startProcess(program.file, [...program.args, ...args], {
+      stdio: [stdio === 'pipe' ? 'ignore' : 0, ...outputs, ...channels.stdio],
+      env: guardEnvironment(env ?? process.env),
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    return { child, pipes };
+  } catch (error) {
+    pipes?.destroy();
+    throw error;
+  } finally {
+    // Who waits for their end waits for the program's.
+    const { fds, stdio } = channels;
+    pipes?.started();
+    for (const fd of [...channels.inherited, stdio[fds.signals - 3]]) if (typeof fd === 'number') closeSync(fd);
+  }
+}

@@ -1,0 +1,22 @@
+/** launch(): loads the checks of its options and its work when it is first needed. */
+
+import { lazy } from '../../base/lazy.ts';
+import type { LaunchOptions, LaunchReport } from '../../types/index.ts';
+
+const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
+
+/**
+ * Starts a program with everything around it: asks `fit`, makes room with `prepare`, runs it under `guard`, records, and
+ * says at the end what it took. What is loaded is read from the command line of vLLM, SGLang, llama.cpp and Ollama; for other
+ * programs the options say it, or it is not known: then the guard alone protects the machine.
+ *
+ * @returns what happened, when the program has ended. That `fit` says no, or that the guard stopped it, is a result.
+ * @throws as `guard`, `estimate` for a model that the options name, and `prepare`. The signal's reason when it is aborted
+ *   before the start.
+ */
+export async function launch(options: LaunchOptions): Promise<LaunchReport> {
+  const [{ checkLaunchOptions }, { runLaunch }] = await load();
+  const settings = checkLaunchOptions(options);
+  settings.signal?.throwIfAborted();
+  return runLaunch(settings);
+}

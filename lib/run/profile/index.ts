@@ -1,0 +1,25 @@
+/** profile(): checks the options, and loads the work when it is first needed. */
+
+import { lazy } from '../../base/lazy.ts';
+import type { ProfileOptions, ProfileReport } from '../../types/index.ts';
+
+export { DEFAULT_STEP_COUNT, DEFAULT_WAIT_MS } from './defaults.ts';
+
+const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
+
+/**
+ * Finds the largest configuration of a program that is safe on this machine. One parameter is raised at a time, from small
+ * to large; each trial runs under `guard()`, its peak is predicted from the trials before, and what is predicted above the
+ * limit is not run. Each trial is on disk before it starts.
+ *
+ * @returns the trials and the safe configuration. That none is safe is a result, and no error.
+ * @throws UmaError `ERR_UMA_CALL_FAILED`: the command cannot be started. `ERR_UMA_JOURNAL`: the journal cannot be used, or
+ *   there is nothing in it to resume. `ERR_UMA_BUSY`: another profile, or its command, still runs. TypeError/RangeError
+ *   (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options, an unknown placeholder, and a template outside its folder.
+ */
+export async function profile(options: ProfileOptions): Promise<ProfileReport> {
+  const [{ checkProfileOptions }, { runProfile }] = await load();
+  const checked = checkProfileOptions(options);
+  checked.signal?.throwIfAborted();
+  return runProfile(checked);
+}

@@ -1,0 +1,56 @@
+/** record(), readRecord() and mark(): load the checks of their options and their work when they are first needed. */
+
+import { lazy } from '../../base/lazy.ts';
+import type { ReadRecordOptions, Recorder, RecordOptions, RecordReport } from '../../types/index.ts';
+
+export { DEFAULT_RECORD_BYTES } from './defaults.ts';
+
+const loadStart = lazy(() => Promise.all([import('./options.ts'), import('./start.ts')]));
+const loadRead = lazy(() => Promise.all([import('./options.ts'), import('./read.ts')]));
+const loadObstacle = lazy(() => import('./obstacle.ts'));
+const loadMark = lazy(() => Promise.all([import('./options.ts'), import('./mark.ts')]));
+
+/**
+ * Records the memory of this machine until `stop()`: MemFree every 10 ms, MemAvailable, pressure, swap, the largest
+ * processes, and marks. A thread reads and another one writes, with fdatasync every 0.8 s, so the recording goes on while
+ * JavaScript is blocked and is still there after the power button.
+ *
+ * @throws UmaError `ERR_UMA_JOURNAL`: the folder cannot be used. `ERR_UMA_BUSY`: a recorder already runs in this process, or
+ *   another process records in the folder. The signal's reason when it is aborted before the start; later it stops the
+ *   recorder. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options.
+ */
+export async function record(options: RecordOptions = {}): Promise<Recorder> {
+  const [{ checkRecordOptions }, { startRecorder }] = await loadStart();
+  const settings = checkRecordOptions(options);
+  settings.signal?.throwIfAborted();
+  return startRecorder(settings);
+}
+
+/**
+ * Reads a recording, also one of another machine or of the boot before: how each session ended, the lowest memory, the
+ * fastest changes, transients apart from plateaus, the last seconds. Changes nothing, and takes the same memory whatever the
+ * size of the ring.
+ *
+ * @throws UmaError `ERR_UMA_NOT_FOUND`: there is no recording. The signal's reason. TypeError/RangeError for bad options.
+ */
+export async function readRecord(options: ReadRecordOptions = {}): Promise<RecordReport> {
+  const [{ checkReadOptions }, { readRecording }] = await loadRead();
+  return readRecording(checkReadOptions(options));
+}
+
+/**
+ * Adds a mark to the recording that another process makes: "epoch 3".
+ *
+ * @param folder default: as for `record()`.
+ * @throws UmaError `ERR_UMA_NOT_FOUND`: no recorder runs there; `ERR_UMA_PERMISSION`: it is another user's. TypeError/RangeError for a bad text.
+ */
+export async function mark(text: string, folder?: string): Promise<void> {
+  const [{ checkMark }, { markIn }] = await loadMark();
+  const checked = checkMark(text, folder);
+  return markIn(checked.folder, checked.text);
+}
+
+/** Why nothing can be recorded in a folder that may not be there yet, as a clause; null: nothing is known against it. Writes nothing. */
+export async function whyNotRecorded(folder: string): Promise<string | null> {
+  return (await loadObstacle()).whyNotRecorded(folder);
+}

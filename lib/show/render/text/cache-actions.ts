@@ -1,0 +1,180 @@
+/** What an action on the page cache did: a page each for evict, drop, compact and reclaim. */
+import { clean, fileCount, formatBoth, formatBytes, formatCount, formatDuration } from '../../../base/format.ts';
+import { formatBlockSize } from '../../../core/memory/contiguity.ts';
+import type {
+  CompactReport,
+  DropReport,
+  EvictReport,
+  Receipt,
+  ReceiptCounters,
+  ReclaimReport,
+} from '../../../types/index.ts';
+import type { RenderOptions } from '../options.ts';
+import type { Style } from '../paint.ts';
+import { hanging, table } from '../text-layout.ts';
+import { problemLines } from './cache-status.ts';
+import { labelled, sections, simulatedBand } from './frame.ts';
+
+const RETAINED_LABELS: Readonly<Record<keyof EvictReport['stayedBy'], string>> = {
+  mapped: 'mapped',
+  dirty: 'dirty',
+  locked: 'locked',
+  memory: 'on tmpfs',
+  other: 'in use',
+};
+
+export function evictPage(report: EvictReport, options: RenderOptions): string[] {
+  const { paint } = options;
+  const writing = report.syncMs > 0 ? `, including ${formatDuration(report.syncMs)} of writing` : '';
+  return sections(evictedLines(report, options), receiptLines(report.receipt, options), [
+    paint('dim', `took ${formatDuration(report.durationMs)}${writing}`),
+  ]);
+}
+
+function evictedLines(report: EvictReport, { width, paint }: RenderOptions): string[] {
+  const { evictedBytes, stayedBytes, stayedBy, unseenFiles } = report;
+  const result =
+    evictedBytes === null
+      ? 'eviction requested; how much of it was or is cached is not visible to you'
+      : `evicted ${formatBoth(evictedBytes)}, ${formatBoth(stayedBytes)} still cached`;
+  const lines = [paint('strong', result)];
+  const reasons = (Object.keys(stayedBy) as (keyof typeof stayedBy)[])
+    .filter((reason) => stayedBy[reason] > 0)
+    .map((reason) => `${RETAINED_LABELS[reason]} ${formatBytes(stayedBy[reason])}`);
+  if (reasons.length > 0) lines.push(`still cached: ${reasons.join(', ')}`);
+  if (unseenFiles > 0) {
+    const files = `${fileCount(unseenFiles)} of other users`;
+    lines.push(...hanging('', `${files}: eviction was requested, but the kernel does not show the result`, width));
+  }
+  if (report.state === 'aborted') lines.push(paint('warning', 'interrupted: what was evicted by then stays evicted'));
+  for (const { path, stayed, cachedAfter } of report.files) {
+    if (stayed !== null)
+      lines.push(...hanging(`  ${formatBytes(cachedAfter)}  `, `${clean(path)}: ${clean(stayed)}`, width));
+  }
+  return [...lines, ...report.targets.flatMap((target) => problemLines(target, width))];
+}
+
+export function dropPage(report: DropReport, options: RenderOptions): string[] {
+  const { paint, width } = options;
+  const { level, meaning, simulated, sync } = report;
+  const synced =
+    sync === null ? 'no sync' : `sync ${formatDuration(sync.durationMs)}${sync.finished ? '' : ' (not finished)'}`;
+  const withSudo = report.by === 'sudo' ? ' with sudo' : '';
+  const times = `${synced}, drop ${formatDuration(report.dropMs)}${withSudo}, total ${formatDuration(report.durationMs)}`;
+  return sections(
+    simulated === null ? [] : [simulatedBand(simulated, options)],
+    hanging(`level ${level}  `, meaning, width),
+    receiptLines(report.receipt, options),
+    [...gainLines(report, options), paint('dim', times)],
+  );
+}
+
+/** What the drop gained for programs, and what to beware of. */
+function gainLines({ nextAllocation, receipt, warnings }: DropReport, options: RenderOptions): string[] {
+  const lines: string[] = [];
+  if (nextAllocation !== null) {
+    const gain = `${signed(nextAllocation.immediate)} at once, ${signed(nextAllocation.afterReclaim)} once files in cache are given back`;
+    lines.push(...hanging('allocatable on the GPU  ', gain, options.width));
+  }
+  const pools = receipt.change.driverPools ?? 0;
+  if (pools < 0) {
+    const sentence =
+      'returned from the driver’s pools to the kernel: only CUDA programs could use it before; now any program can, and checks before a start count it';
+    lines.push(...hanging(`${formatBytes(-pools)} `, sentence, options.width));
+  }
+  return [...lines, ...warnings.flatMap((warning) => labelled('WARNING', 'warning', clean(warning), options))];
+}
+
+const VERDICT_STYLES: Readonly<Record<CompactReport['verdict'], Style>> = {
+  ok: 'ok',
+  compacted: 'ok',
+  'not-ready': 'warning',
+  'reboot-required': 'danger',
+};
+
+export function compactPage(report: CompactReport, options: RenderOptions): string[] {
+  const { compactMs, reason, simulated, verdict } = report;
+  const took = compactMs === null ? 'nothing was done' : `compaction took ${formatDuration(compactMs)}`;
+  return sections(
+    [
+      ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
+      ...labelled(verdict.toUpperCase().replace('-', ' '), VERDICT_STYLES[verdict], reason, options),
+    ],
+    ordersTable(report, options),
+    [options.paint('dim', report.by === 'sudo' ? `${took}, with sudo` : took)],
+  );
+}
+
+/** Free blocks of each order, before and after. */
+function ordersTable({ orders }: CompactReport, { cut, paint }: RenderOptions): string[] {
+  const right = { align: 'right' } as const;
+  const rows = orders.map(({ order, blockBytes, before, after }) => [
+    String(order),
+    formatBlockSize(blockBytes),
+    formatCount(before),
+    formatCount(after),
+  ]);
+  const [heading = '', ...lines] = table(
+    [right, right, right, right],
+    [['order', 'block', 'before', 'after'], ...rows],
+    cut,
+  );
+  return [paint('heading', heading), ...lines];
+}
+
+export function reclaimPage(report: ReclaimReport, options: RenderOptions): string[] {
+  const { bytes, cgroup, gotBytes, short, simulated } = report;
+  const shortfall = short ? ': the kernel found no more' : '';
+  return sections(
+    simulated === null ? [] : [simulatedBand(simulated, options)],
+    hanging('', `${clean(cgroup)}: ${formatBoth(gotBytes)} of ${formatBoth(bytes)}${shortfall}`, options.width),
+    receiptLines(report.receipt, options),
+    [options.paint('dim', `took ${formatDuration(report.durationMs)}`)],
+  );
+}
+
+const COUNTER_LABELS: Readonly<Record<keyof ReceiptCounters, string>> = {
+  memFree: 'MemFree',
+  freeInCpuLists: 'free in processors’ lists',
+  memAvailable: 'MemAvailable',
+  cached: 'Cached',
+  sReclaimable: 'SReclaimable',
+  dirty: 'Dirty',
+  driverPools: 'driver pools',
+  cudaFree: 'CUDA free',
+};
+
+/**
+ * Counters before and after. Those that are unknown here are left out; --json has them with the reason. Where the lists of
+ * the processors have pages, the first row is all free memory: freed pages go there first, and MemFree may stay as it was.
+ */
+function receiptLines({ before, after, change }: Receipt, { cut, paint }: RenderOptions): string[] {
+  const hasLists = (before.freeInCpuLists ?? 0) + (after.freeInCpuLists ?? 0) > 0;
+  const names = (Object.keys(COUNTER_LABELS) as (keyof ReceiptCounters)[]).filter(
+    (name) => (before[name] !== null || after[name] !== null) && (name !== 'freeInCpuLists' || hasLists),
+  );
+  const allFree = ({ freeInCpuLists, memFree }: ReceiptCounters) =>
+    memFree === null || freeInCpuLists === null ? null : memFree + freeInCpuLists;
+  const right = { align: 'right' } as const;
+  const row = (label: string, value: (counters: ReceiptCounters) => number | null) => [
+    label,
+    formatBytes(value(before)),
+    formatBytes(value(after)),
+    signed(value(change)),
+  ];
+  const rows = [
+    ...(hasLists ? [row('free', allFree)] : []),
+    ...names.map((name) => row(COUNTER_LABELS[name], (counters) => counters[name])),
+  ];
+  const [heading = '', ...lines] = table(
+    [{ align: 'left' }, right, right, right],
+    [['', 'before', 'after', 'change'], ...rows],
+    cut,
+  );
+  return [paint('heading', heading), ...lines];
+}
+
+/** "+1.2 GiB": without its sign a change would be read as an amount. */
+export function signed(bytes: number | null): string {
+  return bytes !== null && bytes > 0 ? `+${formatBytes(bytes)}` : formatBytes(bytes);
+}

@@ -1,0 +1,81 @@
+/** The page of doctor: one row per check, and the numbers of those that apply. */
+import { clean } from '../../../base/format.ts';
+import type { CheckResult, CheckStatus, DoctorReport } from '../../../types/index.ts';
+import type { RenderOptions } from '../options.ts';
+import type { Style } from '../paint.ts';
+import { hanging, padEnd } from '../text-layout.ts';
+import { evidenceText } from './evidence.ts';
+import { fitting, sections, simulatedBand } from './frame.ts';
+import { remedyLines } from './remedy.ts';
+
+const STYLES: Readonly<Record<CheckStatus, Style>> = {
+  pass: 'ok',
+  note: 'notice',
+  warn: 'warning',
+  fail: 'danger',
+  unknown: 'dim',
+};
+
+/** What applies stands first; of one status the order is that of the table. */
+const ORDER: readonly CheckStatus[] = ['fail', 'warn', 'note', 'pass', 'unknown'];
+
+/** If more checks than this passed, a terminal counts them only: what applies stays in its window. */
+const PASSED_ROWS = 8;
+
+/** The steps by which the page gets shorter in a window of few rows. */
+const SHORTER = { noEvidence: 1, unknownNames: 2 };
+
+export function doctorPage(report: DoctorReport, options: RenderOptions): string[] {
+  return fitting(SHORTER.unknownNames, (step) => pageOf(report, options, step), options);
+}
+
+function pageOf({ checks, simulated, summary }: DoctorReport, options: RenderOptions, step: number): string[] {
+  const { fail, note, pass, unknown, warn } = summary;
+  const total = `${pass} passed, ${note} noted, ${warn} warned, ${fail} failed, ${unknown} not judged`;
+  const style: Style = fail > 0 ? 'danger' : warn > 0 ? 'warning' : 'ok';
+  const areCounted = Number.isFinite(options.cut) && pass > PASSED_ROWS;
+  const statuses = ORDER.filter((status) =>
+    status === 'unknown' ? step < SHORTER.unknownNames : status !== 'pass' || !areCounted,
+  );
+  const listed = statuses.flatMap((status) => checks.filter((check) => check.status === status));
+  const unknownIds = checks.filter(({ status }) => status === 'unknown').map(({ id }) => id);
+  const named = statuses.includes('unknown') || unknownIds.length === 0 ? [] : [unknownIds.join(', ')];
+  const idWidth = Math.max(0, ...listed.map(({ id }) => id.length)) + 2;
+  return sections(
+    simulated === null ? [] : [simulatedBand(simulated, options, { what: 'findings' })],
+    [
+      ...listed.flatMap((check) => checkLines(check, { idWidth, evidence: step < SHORTER.noEvidence }, options)),
+      ...named.flatMap((ids) => hanging(padEnd('unknown', 9), ids, options.width)),
+    ],
+    [
+      ...hanging('', total, options.width).map((line) => options.paint(style, line)),
+      ...(areCounted ? hanging('', 'umaprobe doctor | less: every check', options.width) : []),
+    ],
+  );
+}
+
+/** What was seen; of what applies the cause, the evidence and the remedy, too. */
+function checkLines(
+  check: CheckResult,
+  { evidence, idWidth }: { idWidth: number; evidence: boolean },
+  options: RenderOptions,
+): string[] {
+  const { paint, width } = options;
+  const status = padEnd(check.status, 9);
+  const sentence = check.cause === null ? check.summary : `${check.summary} ${check.cause}`;
+  const [first = '', ...more] = hanging(status + padEnd(check.id, idWidth), clean(sentence), width);
+  const lines = [
+    // In a narrow window the label is a line of its own, with single spaces.
+    first.replace(
+      /^(\S+)(\s+)(\S+)/,
+      (_, said: string, gap: string, id: string) => paint(STYLES[check.status], said) + gap + paint('strong', id),
+    ),
+    ...more,
+  ];
+  if (check.status === 'pass' || check.status === 'unknown') return lines;
+  const indent = ' '.repeat(status.length);
+  const seen = evidenceText(check.evidence, options);
+  if (evidence) lines.push(...hanging(`${indent}seen  `, seen, width).map((line) => paint('dim', line)));
+  if (check.remedy !== null) lines.push(...remedyLines(`${indent}do    `, check.remedy, width));
+  return lines;
+}

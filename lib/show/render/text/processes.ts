@@ -1,0 +1,81 @@
+/** Who holds memory: groups of processes, the largest first, and the memory of no process at the end. */
+import { clean, formatBoth, formatBytes } from '../../../base/format.ts';
+import type { ProcessesReport, ProcessGroup, ProcessMemory } from '../../../types/index.ts';
+import type { RenderOptions } from '../options.ts';
+import { hanging, truncate } from '../text-layout.ts';
+import { sections, simulatedBand } from './frame.ts';
+import {
+  detailRow,
+  groupRow,
+  otherRow,
+  type ProcessRow,
+  processesByPid,
+  processRow,
+  remainderRows,
+  rowTable,
+} from './process-rows.ts';
+
+export interface ProcessesView {
+  /** Groups that are listed; the others are one line. */
+  top: number;
+  /** Each process of the listed groups, too. */
+  all: boolean;
+  /** `held` of each group in an earlier reading, for the column of changes; null: no such column. */
+  before: ReadonlyMap<string, number> | null;
+}
+
+export function processesPage(report: ProcessesReport, view: ProcessesView, options: RenderOptions): string[] {
+  const { available, limits, simulated, total } = report;
+  const { paint, width } = options;
+  const title = `WHO HOLDS MEMORY  ${formatBoth(total)} in all, ${formatBytes(available)} available`;
+  return sections(
+    simulated === null ? [] : [simulatedBand(simulated, options)],
+    [paint('strong', truncate(title, width))],
+    rowsOf(report, view, options),
+    legend(report, options),
+    limits.flatMap((limit) => hanging('note  ', clean(limit), width)),
+  );
+}
+
+function rowsOf(report: ProcessesReport, view: ProcessesView, options: RenderOptions): string[] {
+  const { groups } = report;
+  const byPid = processesByPid(report);
+  const rows = [
+    ...groups.slice(0, view.top).flatMap((group) => rowsOfGroup(group, byPid, view)),
+    ...otherRow(groups.slice(view.top)),
+    ...remainderRows(report),
+  ];
+  return rowTable(rows, options);
+}
+
+function rowsOfGroup(
+  group: ProcessGroup,
+  byPid: ReadonlyMap<number, ProcessMemory>,
+  { all, before }: ProcessesView,
+): ProcessRow[] {
+  const { pids, pools } = group;
+  const row = groupRow(group, byPid, before);
+  if (!all) {
+    const largest = pools.slice(0, 2);
+    return [
+      row,
+      ...largest.map((pool) => detailRow(`${pool.pids.length} × ${clean(pool.name)}: ${formatBytes(pool.held)}`)),
+    ];
+  }
+  return pids.length === 1 ? [row] : [row, ...pids.flatMap((pid) => byPid.get(pid) ?? []).map(processRow)];
+}
+
+function legend({ memoryModel, processes }: ProcessesReport, { paint, width }: RenderOptions): string[] {
+  const lines = hanging(
+    'held   ',
+    memoryModel === 'unified'
+      ? 'comes back when the process ends: its memory, its share of shared memory, its GPU memory'
+      : 'comes back when the process ends: its memory and its share of shared memory',
+    width,
+  );
+  if (processes.some(({ file }) => (file ?? 0) > 0))
+    lines.push(...hanging('files  ', 'mapped files in cache: the kernel takes them back when it needs to', width));
+  if (memoryModel !== null && memoryModel !== 'unified')
+    lines.push(...hanging('GPU    ', 'memory of the GPU, which is not part of “held”', width));
+  return lines.map((line) => paint('dim', line));
+}

@@ -1,0 +1,82 @@
+#include "run/supervisor/command.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+
+namespace umaprobe {
+namespace {
+
+// A fork whose child is in `cgroup` from its start. A process that joins one makes the kernel wait
+// until every processor has passed a quiet state (RCU): 13 ms. -1: the kernel cannot (before 5.7),
+// or a sandbox refuses the call.
+pid_t fork_into(const Cgroup& cgroup) {
+  constexpr long kClone3 = 435;  // the same on all architectures; glibc 2.28 has no name for it
+  constexpr uint64_t kIntoCgroup = 1ull << 33;
+  struct {  // clone_args
+    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
+        set_tid_size, cgroup;
+  } arguments{};
+  arguments.flags = kIntoCgroup;
+  arguments.exit_signal = SIGCHLD;
+  arguments.cgroup = static_cast<uint64_t>(cgroup.folder());
+  return static_cast<pid_t>(::syscall(kClone3, &arguments, sizeof arguments));
+}
+
+// What Node has changed in umaprobe.
+void undo_node(const SupervisorOptions& options) {
+  rlimit files;
+  if (known(options.open_files) && ::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = std::min(static_cast<rlim_t>(options.open_files), files.rlim_max);
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
+  if (options.ignore_hangup) ::signal(SIGHUP, SIG_IGN);
+}
+
+[[noreturn]] void become(const SupervisorOptions& options, const Protection& protection, int nicer,
+                         const Job& job, const Cgroup& cgroup, bool joins, const sigset_t& signals,
+                         int failed) {
+  ::setpgid(0, job.is_shared() ? job.group() : 0);
+  if (joins) cgroup.join();
+  protection.undo_in_child(nicer);
+  undo_node(options);
+  ::sigprocmask(SIG_SETMASK, &signals, nullptr);
+  ::execvp(options.command[0], options.command);
+  const int error = errno;
+  while (::write(failed, &error, sizeof error) < 0 && errno == EINTR) {
+  }
+  ::_exit(127);
+}
+
+}  // namespace
+
+int start_command(const SupervisorOptions& options, const Protection& protection, int nicer,
+                  const Job& job, const Cgroup& cgroup, const sigset_t& signals, pid_t& pid) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
+  const Descriptor reader(ends[0]);
+  Descriptor writer(ends[1]);
+  pid = cgroup ? fork_into(cgroup) : -1;
+  const bool joins = pid < 0;
+  if (joins) pid = ::fork();
+  if (pid < 0) return errno;
+  if (pid == 0) become(options, protection, nicer, job, cgroup, joins, signals, writer.get());
+  writer.close();
+  int error = 0;
+  ssize_t count = 0;
+  // Closed by the exec, or has the reason.
+  while ((count = ::read(reader.get(), &error, sizeof error)) < 0 && errno == EINTR) {
+  }
+  if (count != sizeof error) return 0;
+  ::waitpid(pid, nullptr, 0);
+  return error;
+}
+
+}  // namespace umaprobe

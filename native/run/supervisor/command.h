@@ -1,0 +1,20 @@
+// Starts the program as if nothing were in between.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "run/supervisor/cgroup.h"
+#include "run/supervisor/job.h"
+#include "run/supervisor/options.h"
+#include "run/supervisor/protection.h"
+
+namespace umaprobe {
+
+// Runs FILE ARG… of `options` in the process group of the job and in `cgroup`, if that is one, with
+// the signal mask `signals`, and so much nicer than this process was. 0, or the errno of what
+// failed: then nothing runs.
+int start_command(const SupervisorOptions& options, const Protection& protection, int nicer,
+                  const Job& job, const Cgroup& cgroup, const sigset_t& signals, pid_t& pid);
+
+}  // namespace umaprobe

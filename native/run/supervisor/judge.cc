@@ -1,0 +1,188 @@
+#include "run/supervisor/judge.h"
+
+namespace umaprobe {
+namespace {
+
+// Whether `holds` has been true for so many seconds; `start` is when it became so.
+bool lasts(bool holds, double seconds, double now, double& start) {
+  if (!holds) {
+    start = kUnknown;
+    return false;
+  }
+  if (!known(start)) start = now;
+  return now - start >= seconds;
+}
+
+void raise(Verdict& verdict, Level level, const char* reason) {
+  if (level <= verdict.level) return;
+  verdict.level = level;
+  verdict.reason = reason;
+}
+
+// Host memory that other processes are shown to have taken. The program is counted with what its
+// forks share, once for each: as they end, it gives back less than that.
+double others_grew(const Holdings& then, const Holdings& now) {
+  const double own = now.own - then.own;
+  return now.all_least - then.all_most - (own < 0 ? 0 : own);
+}
+
+bool uses_gpu(const Holdings& held) { return held.others_gpu > 0; }
+
+}  // namespace
+
+Judge::Judge(const ProgramRules& rules)
+    : rules_(rules),
+      recent_(rules.slope_half + rules.slope_half),
+      long_(rules.low_for),
+      bursts_(rules_) {}
+
+Verdict Judge::add(const Reading& now) {
+  now_ = now;
+  recent_.add(now);
+  long_.add(now);
+  bursts_.add(now.t, now.left());
+  if (now.left() >= rules_.floor + rules_.crossing + rules_.min_fall) above_ = now;
+  return judge();
+}
+
+Verdict Judge::again(const Holdings& held) {
+  now_.held = held;
+  return judge();
+}
+
+Verdict Judge::judge() {
+  Verdict verdict;
+  const Fall fall = this->fall();
+  const double above = std::fmax(0, now_.left() - rules_.floor);
+  verdict.slope = fall.slope;
+  if (fall.slope < 0) verdict.seconds_to_floor = above / -fall.slope;
+  wants_group_ = above == 0 || !(above > -rules_.group_horizon * fall.slope);
+
+  judge_low(verdict);
+  if (now_.left() < rules_.kill_below)
+    raise(verdict, is_critical(-fall.now) ? Level::kKill : Level::kTerm, reason_word::kBelowKill);
+  if (lasts(now_.pressure >= rules_.pressure_full, rules_.pressure_for, now_.t, stalled_since_))
+    raise(verdict, Level::kTerm, reason_word::kStalled);
+  if (fall.since) take(verdict, level_of(-fall.slope), fall.since);
+  if (const Level level = level_of_burst(); level != Level::kNone)
+    take(verdict, level, recent_.before(now_.t, bursts_.age()));
+  // However slowly it gets there.
+  if (now_.left() < rules_.floor + rules_.crossing && known(above_.available))
+    take(verdict, Level::kTerm, &above_);
+  return verdict;
+}
+
+// Of memory that fell since then: others are shown to have taken it, or it is the program's.
+void Judge::take(Verdict& verdict, Level level, const Reading* since) {
+  if (level <= verdict.level) return;
+  const double others = since ? taken_by_others(*since) : kUnknown;
+  if (known(others)) {
+    verdict.others_grew = others;
+    level = std::min(level, Level::kWarn);
+  }
+  raise(verdict, level, reason_word::kFloorNear);
+}
+
+// What a fall by so many bytes a second asks for. The next level is the floor, or below it the
+// memory that is critical. After SIGTERM the grace is left.
+Level Judge::level_of(double fall) const {
+  const double left = now_.left();
+  if (left < rules_.kill_below) return Level::kNone;
+  const bool low = left < rules_.floor;
+  const double distance = left - (low ? rules_.kill_below : rules_.floor);
+  const double seconds = distance / fall;
+  if (seconds < rules_.kill_horizon && (low || distance < rules_.kill_near)) return Level::kKill;
+  if (seconds < rules_.grace + rules_.horizon && (low || distance < rules_.near))
+    return Level::kTerm;
+  return Level::kNone;
+}
+
+Level Judge::level_of_burst() const {
+  if (!(bursts_.expected() < rules_.floor)) return Level::kNone;
+  const double seconds = (now_.left() - rules_.floor) / bursts_.speed();
+  return seconds < rules_.kill_horizon ? Level::kKill : Level::kTerm;
+}
+
+// Whether less than a moment is left until nothing is.
+bool Judge::is_critical(double fall) const { return now_.left() < fall * rules_.horizon; }
+
+const Reading* Judge::before(double age) const {
+  const Reading* then = recent_.before(now_.t, age);
+  return then ? then : long_.before(now_.t, age);
+}
+
+Judge::Fall Judge::fall() const {
+  Fall fall;
+  double half = rules_.slope_half;
+  while (half <= rules_.longest_slope_half) {
+    const Reading* middle = before(half);
+    const Reading* then = before(half + half);
+    if (!then) break;
+    const double bytes = then->left() - now_.left();
+    fall.slope = -bytes / (now_.t - then->t);
+    if (!known(fall.now)) fall.now = fall.slope;
+    const double least = bytes * rules_.least_half;
+    if (bytes >= rules_.min_fall && then->left() - middle->left() >= least &&
+        middle->left() - now_.left() >= least) {
+      fall.since = then;
+      break;
+    }
+    half += half;
+  }
+  return fall;
+}
+
+// The bytes that other processes are shown to have taken, if that is most of the fall; kUnknown: it
+// is not, or not known. What belongs to no process is the program's: tmpfs, pipes, memory of the
+// kernel.
+double Judge::taken_by_others(const Reading& then) const {
+  const Holdings& held = now_.held;
+  const double seconds = now_.t - then.t;
+  const double fell = then.left() - now_.left();
+  const double oldest = seconds * rules_.held_age;
+  if (!(now_.t - held.t < oldest) || !(held.t > then.held.t)) return kUnknown;
+  double grew = others_grew(then.held, held);
+  if (uses_gpu(held) || uses_gpu(then.held)) {
+    if (std::fmax(now_.t - held.gpu_at, then.t - then.held.gpu_at) < oldest) {
+      grew += held.others_gpu - then.held.others_gpu;
+    } else {
+      return taken_between_gpu_readings(fell / seconds);
+    }
+  }
+  const bool most = grew >= rules_.others * std::fmax(fell, then.held.left - held.left);
+  return most ? grew : kUnknown;
+}
+
+// Memory of the GPU is read twice a second, and a fall is seen in a tenth of one. So who took what
+// is told from what fell between the last two of these readings, unless the fall is faster now.
+double Judge::taken_between_gpu_readings(double fall) const {
+  const Reading* last = recent_.earlier(now_.held.gpu_at);
+  const Reading* first = last ? recent_.earlier(last->held.gpu_at) : nullptr;
+  if (!first || !(last->t > first->t)) return kUnknown;
+  const double fell = first->left() - last->left();
+  const double grew =
+      others_grew(first->held, last->held) + now_.held.others_gpu - last->held.others_gpu;
+  const bool alike = fell >= rules_.min_fall && fall < rules_.faster * fell / (last->t - first->t);
+  return alike && grew >= rules_.others * fell ? grew : kUnknown;
+}
+
+bool Judge::other_evidence() const {
+  if (now_.pressure >= rules_.pressure_full) return true;
+  if (!(now_.pressure >= rules_.some_pressure)) return false;
+  return now_.free_blocks < rules_.min_blocks ||
+         (now_.swap_total > 0 && now_.swap_free < now_.swap_total * rules_.swap_used_up);
+}
+
+// Below the floor nothing more should be loaded; that alone is no danger.
+void Judge::judge_low(Verdict& verdict) {
+  const bool low = now_.left() < rules_.floor;
+  const bool long_low = lasts(low, rules_.low_for, now_.t, low_since_);
+  const bool evident = lasts(low && other_evidence(), rules_.low_for, now_.t, evidence_since_);
+  if (low) raise(verdict, Level::kWarn, reason_word::kLowAndStalled);
+  const Reading* then = long_low ? long_.before(now_.t, rules_.low_for) : nullptr;
+  const bool falls = then && then->left() - now_.left() >= rules_.min_fall;
+  if (evident || (falls && !known(taken_by_others(*then))))
+    raise(verdict, Level::kTerm, reason_word::kLowAndStalled);
+}
+
+}  // namespace umaprobe

@@ -1,0 +1,74 @@
+// Decides from readings alone whether a program must be stopped. It knows no process and no clock,
+// so that a recorded series is judged as the machine was.
+//
+// One kind of evidence is not enough, but for memory that is critical or that the program takes
+// towards the floor: of healthy machines PSI was 98 % for two minutes, MemFree 1.2 GiB, and
+// MemAvailable rests at 4.9 GiB; in wedges MemAvailable rose to 46 GB.
+#pragma once
+
+#include "guard/protocol.h"
+#include "run/supervisor/bursts.h"
+#include "run/supervisor/trail.h"
+
+namespace umaprobe {
+
+enum class Level { kNone, kWarn, kTerm, kKill };
+
+// warn, term or kill.
+inline const char* word_of(Level level) {
+  return level == Level::kKill   ? action_word::kKill
+         : level == Level::kTerm ? action_word::kTerm
+                                 : action_word::kWarn;
+}
+
+struct Verdict {
+  Level level = Level::kNone;
+  const char* reason = nullptr;  // of reason_word
+  double slope = kUnknown;       // bytes per second; negative: falls
+  double seconds_to_floor = kUnknown;
+  double others_grew = kUnknown;  // where other processes took the memory: bytes
+};
+
+class Judge {
+ public:
+  explicit Judge(const ProgramRules& rules);
+
+  // Judges the next reading.
+  Verdict add(const Reading& now);
+  // Judges the last reading again, with what was measured since.
+  Verdict again(const Holdings& held);
+
+  // Whether the next readings should have the memory of the program, because the floor is near.
+  bool wants_group() const { return wants_group_; }
+
+ private:
+  struct Fall {
+    double slope = kUnknown;
+    double now = kUnknown;           // the slope of the shortest time
+    const Reading* since = nullptr;  // of a fall that is more than noise, and still going on
+  };
+  Verdict judge();
+  Fall fall() const;
+  const Reading* before(double age) const;
+  Level level_of(double fall) const;
+  Level level_of_burst() const;
+  bool is_critical(double fall) const;
+  bool other_evidence() const;
+  void take(Verdict& verdict, Level level, const Reading* since);
+  double taken_by_others(const Reading& then) const;
+  double taken_between_gpu_readings(double fall) const;
+  void judge_low(Verdict& verdict);
+
+  const ProgramRules rules_;
+  Reading now_;
+  Trail<512> recent_;
+  Trail<64> long_;
+  Bursts bursts_;
+  Reading above_;  // the last one that was far enough above the floor
+  double low_since_ = kUnknown;
+  double evidence_since_ = kUnknown;
+  double stalled_since_ = kUnknown;
+  bool wants_group_ = false;
+};
+
+}  // namespace umaprobe

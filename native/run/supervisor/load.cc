@@ -1,0 +1,48 @@
+#include "run/supervisor/load.h"
+
+#include <utility>
+
+namespace umaprobe {
+
+Load::Load(const SupervisorOptions& options, Host& host, Tell tell)
+    : rules_(options.rules),
+      tell_(std::move(tell)),
+      phase_(rules_),
+      drop_(options.drop),
+      compact_(options.compact) {
+  if (options.act && (drop_ || compact_)) actions_ = std::make_unique<LoadActions>(host);
+}
+
+const char* Load::tick(const Reading& reading, Clock::time_point now) {
+  const char* because = nullptr;
+  if (!is_over_) {
+    phase_.add(reading);
+    because = phase_.over();
+    is_over_ = because;
+  }
+  make_room(reading, now);
+  return because;
+}
+
+// Reading files fills the page cache until no block of 2 MiB is free, and the driver's next
+// allocation fails although MemAvailable is high. One drop before the launch was not enough.
+void Load::make_room(const Reading& reading, Clock::time_point now) {
+  const auto begin = [&](LoadAction action, Clock::time_point& next) {
+    if (now < next) return;
+    if (actions_ && !actions_->begin(action)) return;
+    next = now + seconds(rules_.load_every);
+    if (!actions_) tell_(action, 0);
+  };
+  const bool loading = !is_over_ && phase_.loading();
+  const bool little = loading && reading.free < rules_.load_free;
+  if (drop_ && little) begin(LoadAction::kDrop, next_drop_);
+  if (compact_ && (little || (loading && reading.free_blocks < rules_.min_blocks)))
+    begin(LoadAction::kCompact, next_compact_);
+  LoadAction action = LoadAction::kDrop;
+  int error = 0;
+  if (!actions_ || !actions_->ended(action, error)) return;
+  tell_(action, error);
+  if (error != 0) (action == LoadAction::kDrop ? drop_ : compact_) = false;
+}
+
+}  // namespace umaprobe

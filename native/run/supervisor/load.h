@@ -1,0 +1,39 @@
+// The load of a program: while its memory grows, room is made for it; once it has loaded, nothing
+// more is done.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "base/clock.h"
+#include "run/supervisor/load_actions.h"
+#include "run/supervisor/load_phase.h"
+#include "run/supervisor/options.h"
+
+namespace umaprobe {
+
+class Load {
+ public:
+  // What was done, or would have been, with the errno of it.
+  using Tell = std::function<void(LoadAction, int error)>;
+
+  Load(const SupervisorOptions& options, Host& host, Tell tell);
+
+  // Why it has loaded, once; else null.
+  const char* tick(const Reading& reading, Clock::time_point now);
+  // The program says so, or it runs already.
+  void end() { is_over_ = true; }
+
+ private:
+  void make_room(const Reading& reading, Clock::time_point now);
+
+  const ProgramRules& rules_;
+  const Tell tell_;
+  LoadPhase phase_;
+  bool is_over_ = false;
+  std::unique_ptr<LoadActions> actions_;  // null: none is wanted, or nothing may be done
+  bool drop_, compact_;                   // false once not permitted
+  Clock::time_point next_drop_, next_compact_;
+};
+
+}  // namespace umaprobe

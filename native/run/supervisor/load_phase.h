@@ -1,0 +1,53 @@
+// Whether the program loads. It does while its memory grows, and has loaded once that has not grown
+// for a while; not before it holds what it is known to hold at least: compilers of kernels run for
+// minutes between the weights and the cache. Only then is the page cache of the whole machine
+// dropped for it.
+#pragma once
+
+#include "guard/protocol.h"
+#include "run/supervisor/reading.h"
+
+namespace umaprobe {
+
+class LoadPhase {
+ public:
+  explicit LoadPhase(const ProgramRules& rules) : rules_(rules) {}
+
+  void add(const Reading& now) {
+    if (!known(began_)) {
+      began_ = now.t;
+      available_ = now.available;
+    }
+    const Holdings& held = now.held;
+    const double all = held.group + held.group_gpu;
+    // Where its memory is not known, what is left of the machine's tells.
+    const double taken = known(all) ? all : available_ - now.available;
+    if (!known(highest_)) highest_ = taken;
+    if (taken >= highest_ + rules_.load_step) {
+      highest_ = taken;
+      grew_at_ = now.t;
+    }
+    now_ = now.t;
+  }
+
+  bool loading() const { return known(grew_at_) && !over_at_plateau(); }
+  // Why it has loaded; null: it has not, or not yet.
+  const char* over() const {
+    if (known(grew_at_) && over_at_plateau()) return because_word::kPlateau;
+    return now_ - began_ >= rules_.load_limit ? because_word::kLimit : nullptr;
+  }
+
+ private:
+  bool over_at_plateau() const {
+    // A step that is smaller is not in highest_.
+    const bool enough = highest_ + rules_.load_step >= rules_.load_least;
+    return enough && now_ - grew_at_ >= rules_.load_plateau;
+  }
+
+  const ProgramRules& rules_;
+  double began_ = kUnknown, now_ = kUnknown;
+  double available_ = kUnknown;  // at the start
+  double highest_ = kUnknown, grew_at_ = kUnknown;
+};
+
+}  // namespace umaprobe

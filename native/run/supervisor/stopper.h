@@ -1,0 +1,44 @@
+// Stops a target: SIGTERM, and after a grace SIGKILL until nothing is left.
+#pragma once
+
+#include "base/clock.h"
+#include "guard/protocol.h"
+#include "run/supervisor/processes.h"
+#include "run/supervisor/target.h"
+
+namespace umaprobe {
+
+class Stopper {
+ public:
+  Stopper(Processes& processes, const ProgramRules& rules) : processes_(processes), rules_(rules) {}
+
+  // Whether this stop goes further than the one before.
+  bool advances(bool kill) const {
+    return phase_ == Phase::kNone || (kill && phase_ == Phase::kTerminating);
+  }
+  // 0, or the errno of the signals.
+  int stop(const Target& target, bool kill, Clock::time_point now);
+
+  // The grace is over.
+  bool must_kill(Clock::time_point now) const {
+    return phase_ == Phase::kTerminating && now >= kill_at_;
+  }
+  // Kills what forked meanwhile.
+  void pursue(const Target& target, Clock::time_point now);
+  // A process in an uninterruptible call may outlive SIGKILL by minutes.
+  bool gives_up(Clock::time_point now) const {
+    return phase_ == Phase::kKilling && now >= give_up_at_;
+  }
+  bool active() const { return phase_ != Phase::kNone; }
+  void reset() { phase_ = Phase::kNone; }
+
+ private:
+  enum class Phase { kNone, kTerminating, kKilling };
+
+  Processes& processes_;
+  const ProgramRules& rules_;
+  Phase phase_ = Phase::kNone;
+  Clock::time_point kill_at_, give_up_at_, next_pursuit_;
+};
+
+}  // namespace umaprobe

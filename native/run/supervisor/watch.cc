@@ -1,0 +1,483 @@
+#include "run/supervisor/watch.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#include "base/digits.h"
+#include "base/passed_signal.h"
+#include "run/supervisor/small_thread.h"
+
+namespace umaprobe {
+namespace {
+
+MemoryReader::Every read_every(const ProgramRules& rules, bool records) {
+  constexpr double kAlways = std::numeric_limits<double>::infinity();
+  MemoryReader::Every every;
+  every.available = rules.read_available;
+  every.available_near = rules.read_available_near;
+  every.near_below = records ? kAlways : rules.floor + rules.read_near;
+  every.moved = rules.read_moved;
+  every.pressure = rules.read_pressure;
+  every.blocks = rules.read_blocks;
+  every.lists = rules.read_lists;
+  every.lists_near = rules.read_lists_near;
+  // From here on it may act.
+  every.lists_below = rules.floor + rules.near;
+  return every;
+}
+
+// What was inherited is not for the program.
+Descriptor inherited(int fd) {
+  if (fd < 0) return Descriptor();
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  ::fcntl(fd, F_SETFL, O_NONBLOCK);
+  return Descriptor(fd);
+}
+
+}  // namespace
+
+Watch::Watch(const SupervisorOptions& options, const MachineConfig& config, Host& host,
+             Report& report, Job& job, Notifier notifier, Descriptor signals)
+    : options_(options),
+      rules_(options.rules),
+      simulated_(config.simulated()),
+      host_(host),
+      report_(report),
+      job_(job),
+      notifier_(std::move(notifier)),
+      signals_(std::move(signals)),
+      passed_signals_(inherited(options.signals_fd)),
+      control_(inherited(options.control_fd)),
+      processes_(std::make_unique<Processes>(host.page_size())),
+      reader_(host,
+              read_every(rules_, options.readings_fd >= 0 && shared_.open(options.readings_fd))),
+      judge_(rules_),
+      gpu_memory_(config, host, rules_.read_gpu),
+      group_memory_(host, gpu_memory_),
+      stopper_(*processes_, rules_),
+      load_(options, host, [this](LoadAction action, int error) {
+        tell(word_of(action), reason_word::kLoading, error);
+      }) {
+  processes_->leave_out(job_.witness());
+  group_memory_.leave_out(job_.witness());
+}
+
+std::optional<Failure> Watch::begin() {
+  constexpr size_t kStackBytes = 1u << 20;
+  constexpr std::chrono::seconds kLimit(2);
+  // Any of the files may be served by FUSE, as by lxcfs in a container, and then it may never
+  // answer.
+  if (!returns_by(Clock::now() + kLimit, kStackBytes, [this] { read(); })) {
+    return Failure{"kernel", "read memory", std::nullopt, "TIMEOUT",
+                   "one of /proc/meminfo, /proc/zoneinfo, /proc/buddyinfo and "
+                   "/proc/pressure/memory has not answered for 2 s"};
+  }
+  first_ = now_;
+  if (!known(first_.available)) {
+    const Fact<std::string> text = read_file(host_, "/proc/meminfo");
+    if (const Failure* failure = failure_of(text)) return *failure;
+    return Failure{"kernel", "read /proc/meminfo", std::nullopt, "ENODATA",
+                   "/proc/meminfo has no MemAvailable line"};
+  }
+  // What allocates at its first call.
+  gpu_memory_.start();
+  group_memory_.start();
+  char at[32];
+  iso_time(at);
+  return std::nullopt;
+}
+
+int Watch::run(Target target, const char* locked, const char* priority, int& signal) {
+  target_ = std::move(target);
+  gpu_memory_.begin();
+  // What runs already does not load.
+  if (!options_.command) load_.end();
+  if (!options_.target_system) group_memory_.begin(target_);
+  report_started(locked, priority);
+  take_passed_signals(true);
+  const auto interval = seconds(rules_.interval);
+  auto next = Clock::now();
+  for (auto now = next; !over(now); now = Clock::now()) {
+    if (now < next) {
+      wait(next - now);
+      continue;
+    }
+    tick(now);
+    // Missed readings are skipped.
+    next = std::max(next + interval, now);
+  }
+  shared_.end_writing();
+  job_.end_witness();
+  target_.remove_cgroup();
+  if (left_) return 0;
+  if (stopper_.active()) job_.restore_terminal();
+  // Where the guard ends, a unit or a container ends, and the command with it.
+  for (Notified notified; notifier_.wait(notified);) report_notified(notified);
+  report_ended();
+  signal = exit_signal_;
+  const bool stopped = stopper_.active() && !options_.target_system;
+  return stopped ? kExitStopped : std::max(exit_code_, 0);
+}
+
+void Watch::wait(Clock::duration time) {
+  pollfd ready[] = {{signals_.get(), POLLIN, 0},
+                    {control_.get(), POLLIN, 0},
+                    {ended_ ? -1 : target_.end_fd(), POLLIN, 0},
+                    {passed_signals_.get(), POLLIN, 0},
+                    {notifier_.fd(), POLLIN, 0}};
+  constexpr long kBillion = 1'000'000'000;
+  const long ns = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+  const timespec timeout{ns / kBillion, ns % kBillion};
+  if (::ppoll(ready, std::size(ready), &timeout, nullptr) <= 0) return;
+  if (ready[0].revents != 0) take_signals();
+  if (ready[1].revents != 0) take_control();
+  if (ready[2].revents != 0) ended_ = true;
+  if (ready[3].revents != 0) take_passed_signals(false);
+  if (Notified notified; ready[4].revents != 0) {
+    if (notifier_.take(notified)) report_notified(notified);
+    // It was ended by somebody.
+    if ((ready[4].revents & POLLIN) == 0) notifier_.close();
+  }
+}
+
+void Watch::take_signals() {
+  signalfd_siginfo info;
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    const int number = static_cast<int>(info.ssi_signo);
+    if (number == SIGCHLD) {
+      reap();
+    } else if (!target_.is_child()) {
+      // What runs already is not ours to signal: the guard leaves it.
+      ended_ = true;
+    } else if (!ended_) {
+      ::kill(target_.pid(), number);
+    } else if (left_) {
+      has_children_ = false;
+    }
+  }
+}
+
+// `early`: they came before the program was there to take them with its group.
+void Watch::take_passed_signals(bool early) {
+  PassedSignal signal;
+  ssize_t count = 0;
+  while ((count = ::read(passed_signals_.get(), &signal, sizeof signal)) == sizeof signal) {
+    const bool taken = job_.has_taken(signal.number);
+    passed_ = signal.number;
+    // A child that was not waited for keeps its pid.
+    if (!target_.is_child() || ended_ || (taken && !early && job_.is_shared())) continue;
+    if (taken && target_.group() != 0) {
+      ::kill(-target_.group(), signal.number);
+    } else if (signal.code == SI_QUEUE) {
+      sigval value{};
+      value.sival_ptr = reinterpret_cast<void*>(signal.value);
+      ::sigqueue(target_.pid(), signal.number, value);
+    } else {
+      ::kill(target_.pid(), signal.number);
+    }
+  }
+  if (count == 0) passed_signals_.close();
+}
+
+void Watch::reap() {
+  int status = 0;
+  pid_t pid = 0;
+  while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+    const bool has_ended = WIFEXITED(status) || WIFSIGNALED(status);
+    if (pid == job_.witness() && has_ended) {
+      job_.lose_witness();
+      job_killed_ = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    }
+    if (pid != target_.pid()) continue;
+    const bool was_stopped =
+        std::exchange(stopped_by_, WIFSTOPPED(status) ? WSTOPSIG(status) : 0) != 0;
+    if (stopped_by_ != 0) {
+      job_.stop(stopped_by_);
+      continue;
+    }
+    if (was_stopped) job_.go_on();
+    if (!has_ended) continue;
+    ended_ = true;
+    ended_at_ = Clock::now();
+    exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    exit_signal_ = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (!waits_for_job(ended_at_)) job_.end_witness();
+  }
+  has_children_ = pid == 0;
+}
+
+void Watch::take_control() {
+  for (;;) {
+    const ssize_t count =
+        ::read(control_.get(), line_.data() + line_size_, line_.size() - line_size_);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (count <= 0) {
+      // The parent is gone. The guard stays.
+      control_.close();
+      return;
+    }
+    line_size_ += static_cast<size_t>(count);
+    std::string_view text(line_.data(), line_size_);
+    for (size_t end; (end = text.find('\n')) != std::string_view::npos;) {
+      obey(text.substr(0, end));
+      text.remove_prefix(end + 1);
+    }
+    line_size_ = text.size() == line_.size() ? 0 : text.size();
+    std::copy(text.begin(), text.begin() + static_cast<ptrdiff_t>(line_size_), line_.begin());
+  }
+}
+
+void Watch::obey(std::string_view line) {
+  std::string_view rest = line;
+  if (line == control_word::kLoaded) {
+    load_.end();
+  } else if (line == control_word::kStop) {
+    // Nothing of a whole system is stopped because nobody watches it any longer.
+    if (options_.target_system) {
+      ended_ = true;
+    } else {
+      stop(Level::kTerm, reason_word::kRequested, Clock::now());
+    }
+  } else if (take_prefix(rest, control_word::kTargets) && take_prefix(rest, " ")) {
+    targets_.set(rest);
+  }
+}
+
+void Watch::read() {
+  static_cast<MemoryReading&>(now_) = reader_.read();
+  shared_.write(now_);
+}
+
+void Watch::tick(Clock::time_point now) {
+  read();
+  measure_group(now);
+  count_++;
+  lowest_available_ = std::fmin(lowest_available_, now_.left());
+  lowest_free_ = std::fmin(lowest_free_, now_.free);
+  highest_pressure_ = std::fmax(highest_pressure_, now_.pressure);
+  judge(now);
+  act_on(verdict_, now);
+  mind_load(now);
+  mind_parent(now);
+  report_reading(now);
+}
+
+// Before the program is stopped, it is asked once more who takes the memory.
+void Watch::judge(Clock::time_point now) {
+  verdict_ = judge_.add(now_);
+  if (verdict_.level < Level::kTerm || verdict_.level <= told_ || options_.target_system) return;
+  group_memory_.want();
+  group_memory_.wait_for(now, seconds(rules_.wait));
+  take_holdings();
+  verdict_ = judge_.again(now_.held);
+}
+
+void Watch::measure_group(Clock::time_point now) {
+  if (options_.target_system) return;
+  take_holdings();
+  const bool is_still = std::fabs(now_.left() - left_at_group_) < rules_.read_moved;
+  const double every = judge_.wants_group() ? rules_.read_group_urgent
+                       : is_still           ? rules_.read_group_idle
+                                            : rules_.read_group;
+  if (now < group_at_ + seconds(every)) return;
+  group_at_ = now;
+  left_at_group_ = now_.left();
+  group_memory_.want();
+}
+
+void Watch::take_holdings() {
+  group_memory_.take(now_.held);
+  peak_group_ = std::fmax(peak_group_, now_.held.group);
+  peak_gpu_ = std::fmax(peak_gpu_, now_.held.group_gpu);
+}
+
+void Watch::act_on(const Verdict& verdict, Clock::time_point now) {
+  if (verdict.level == Level::kNone) missing_told_ = Level::kNone;
+  // It goes on after SIGTERM: the floor is worth more than the rest of its grace.
+  const bool goes_on = now_.left() < rules_.floor && now_.left() < left_at_stop_ - rules_.crossing;
+  if (stopper_.must_kill(now) || (stopper_.active() && goes_on)) {
+    stop(Level::kKill, stop_reason_, now);
+  } else if (verdict.level > told_ && now >= next_stop_) {
+    told_ = verdict.level;
+    if (verdict.level == Level::kWarn) {
+      tell(action_word::kWarn, verdict.reason, 0);
+    } else {
+      stop(verdict.level, verdict.reason, now);
+    }
+  }
+  stopper_.pursue(target_, now);
+  if (options_.target_system && stopper_.active()) next_target(now);
+}
+
+void Watch::stop(Level level, const char* reason, Clock::time_point now) {
+  const bool kill = level == Level::kKill;
+  if (!stopper_.advances(kill)) return;
+  if (!options_.target_system) {
+    group_memory_.take_members(*processes_);
+  } else if (!stopper_.active()) {
+    target_ = targets_.first(*processes_);
+  }
+  if (!stopper_.active()) left_at_stop_ = now_.left();
+  int error = 0;
+  if (!target_) {
+    // Tries again, and says so once.
+    next_stop_ = now + seconds(rules_.settle);
+    told_ = Level::kWarn;
+    if (level <= missing_told_) return;
+    missing_told_ = level;
+    error = ESRCH;
+  } else {
+    missing_told_ = Level::kNone;
+    if (!stop_reason_) stop_reason_ = reason;
+    if (options_.act) error = stopper_.stop(target_, kill, now);
+  }
+  tell(word_of(level), reason, error);
+  if (options_.act && target_ && error == 0) notify(level, reason);
+}
+
+// Once for each that is stopped, unless the caller wished it.
+void Watch::notify(Level level, const char* reason) {
+  if (notified_ || std::strcmp(reason, reason_word::kRequested) == 0) return;
+  notified_ = true;
+  Notice notice{};
+  std::snprintf(notice.action, sizeof notice.action, "%s", word_of(level));
+  std::snprintf(notice.reason, sizeof notice.reason, "%s", reason);
+  if (options_.target_system)
+    std::snprintf(notice.target, sizeof notice.target, "%.255s", target_.cgroup());
+  notice.available = now_.left();
+  notice.pid = target_.pid();
+  notifier_.tell(notice);
+}
+
+// Of the whole system, one after the other is stopped until the memory is back.
+void Watch::next_target(Clock::time_point now) {
+  if (now < next_look_) return;
+  next_look_ = now + seconds(rules_.look);
+  if (!target_.gone(*processes_) && !stopper_.gives_up(now)) return;
+  stopper_.reset();
+  target_ = Target();
+  stop_reason_ = nullptr;
+  notified_ = false;
+  told_ = Level::kNone;
+  next_stop_ = now + seconds(rules_.settle);
+}
+
+void Watch::tell(const char* action, const char* reason, int error) {
+  Action entry{};
+  iso_time(entry.at);
+  entry.action = action;
+  if (options_.target_system && target_)
+    std::snprintf(entry.target, sizeof entry.target, "%.255s", target_.cgroup());
+  entry.reason = reason;
+  entry.dry_run = !options_.act;
+  entry.error = error;
+  entry.reading = now_;
+  entry.others_grew = verdict_.others_grew;
+  entry.slope = verdict_.slope;
+  entry.seconds_to_floor = verdict_.seconds_to_floor;
+  report_.action(entry);
+}
+
+void Watch::mind_load(Clock::time_point now) {
+  const char* because = load_.tick(now_, now);
+  if (!because) return;
+  LoadedLine line;
+  char at[32];
+  iso_time(at);
+  line.at = at;
+  line.because = because;
+  report_.write(line);
+}
+
+void Watch::mind_parent(Clock::time_point now) {
+  if (!target_.is_child() || ended_ || now < next_parent_) return;
+  next_parent_ = now + seconds(rules_.look_idle);
+  // SIGKILL to the whole job is for the program as well.
+  if (job_killed_ && !job_.has_parent() && target_.group() != 0) ::kill(-target_.group(), SIGKILL);
+  if (stopped_by_ != 0) reap();
+  const bool stopped = job_.is_stopped();
+  if (stopped && stopped_by_ == 0) {
+    ::kill(target_.pid(), SIGSTOP);
+    stopped_here_ = true;
+  } else if (!stopped && stopped_here_) {
+    ::kill(target_.pid(), SIGCONT);
+    stopped_here_ = false;
+  } else if (!stopped && stopped_by_ != 0) {
+    // The terminal's SIGTSTP, not handled by umaprobe yet, took the place of the guard's.
+    job_.stop(stopped_by_);
+  }
+}
+
+// The program has ended; one that was stopped has no process left.
+bool Watch::over(Clock::time_point now) {
+  if (options_.target_system) return ended_;
+  if (stopper_.gives_up(now)) return true;
+  const bool is_group = target_.pid() == 0;
+  if (ended_ && !stopper_.active()) {
+    if (!target_.is_child()) return true;
+    if (waits_for_job(now)) return false;
+    if (job_.witness() != 0) {
+      job_.end_witness();
+      reap();
+    }
+    if (!has_children_) return true;
+    // Most of what outlives its parent does so for a moment.
+    if (!left_ && now >= ended_at_ + seconds(rules_.look_idle)) leave_rest();
+    return !has_children_;
+  }
+  if (!(ended_ || is_group) || now < next_look_) return false;
+  next_look_ = now + seconds(is_group && !stopper_.active() ? rules_.look_idle : rules_.look);
+  return target_.gone(*processes_);
+}
+
+// timeout(1) sends its signal to umaprobe and then to the whole job. The program has ended of the
+// first one; the second is for what it left in its group, whose number is free once nothing is
+// left.
+bool Watch::waits_for_job(Clock::time_point now) {
+  constexpr std::chrono::milliseconds kLimit(500);
+  const pid_t group = target_.group();
+  if (job_.witness() == 0 || passed_ == 0 || group == 0) return false;
+  if (now > ended_at_ + kLimit || ::kill(-group, 0) != 0) return false;
+  if (job_.has_taken(passed_)) ::kill(-group, passed_);
+  return true;
+}
+
+// The end of the program is the end of umaprobe. This process goes on with what the program left,
+// and holds nothing that the shell or a pipe waits for.
+void Watch::leave_rest() {
+  target_.find(*processes_, true);
+  // On a simulated machine nothing is left when umaprobe ends.
+  const bool guards = options_.act && !simulated_;
+  report_left(guards);
+  if (!guards) {
+    has_children_ = false;
+    return;
+  }
+  report_ended();
+  left_ = true;
+  load_.end();
+  shared_.end_writing();
+  report_.leave();
+  control_.close();
+  passed_signals_.close();
+  // It holds the output.
+  notifier_.close();
+  const Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int fd = 0; fd <= 2; ++fd) ::dup2(nothing.get(), fd);
+  ::setpgid(0, job_.group());
+  ::setsid();
+  [[maybe_unused]] const int moved = ::chdir("/");
+}
+
+}  // namespace umaprobe

@@ -1,0 +1,66 @@
+/** The command stress on simulated machines: exit codes, output, files. The search itself: test/sim/core/library/stress.test.ts. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runUmaprobe } from '../../../support/cli.ts';
+import { parseDocument } from '../../../support/schemas.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+const folder = temporaryFolder('stress');
+
+const stress = (...args: string[]) =>
+  runUmaprobe(['stress', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
+
+describe('stress', () => {
+  it('exits with 0 when it reaches the requested maximum', () => {
+    const ran = stress('--sim', 'gb10', '--max', '3GiB', '--verify', '--hold', '100ms', '--json');
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(parseDocument(ran.stdout)).toMatchObject({
+      simulated: 'gb10',
+      state: 'limit',
+      maxBytes: 3 * 2 ** 30,
+      verified: { mismatches: 0 },
+    });
+  });
+
+  it('exits with 6 at the floor, with the maximum in both units and its bound', () => {
+    const ran = stress('--sim', 'gb10', '--floor', '100GiB', '--html', 'stress.html', '--csv', 'stress.csv');
+    expect(ran.code).toBe(6);
+    expect(ran.stdout).toMatch(/^ SIMULATED {2}machine gb10/);
+    expect(ran.stdout).toMatch(/^FLOOR {2}\d+\.\d\d GiB \(\d+\.\d\d GB\) can be allocated: MemAvailable/m);
+    expect(ran.stdout).toMatch(/^floor 100\.0 GiB/m);
+    expect(ran.stderr).toMatch(/^ {2}1 +\S+ \S+ {2}held/);
+    expect(readFileSync(join(folder, 'stress.csv'), 'utf8')).toMatch(/^at,simulated,.*floor_bytes/);
+    expect(readFileSync(join(folder, 'stress.html'), 'utf8')).toContain('The most that can be allocated');
+  });
+
+  it('finds the largest single block', () => {
+    const ran = stress('--sim', 'gb10', '--single', '--max', '2GiB', '--json');
+    expect(ran.code).toBe(0);
+    expect(parseDocument(ran.stdout)).toMatchObject({ mode: 'single', state: 'limit', maxBytes: 2 ** 31 });
+  });
+
+  it('exits with 5 below its floor, with the remedy', () => {
+    const ran = stress('--sim', 'gb10', '--floor', '119GiB');
+    expect(ran).toMatchObject({
+      code: 5,
+      stdout: '',
+      stderr: expect.stringMatching(/^umaprobe: [^\n]*floor[^\n]*\n$/),
+    });
+  });
+
+  it.each<[string[], number, RegExp]>([
+    [['--max', '0'], 2, /--max "0" is less than 1B/],
+    [['--chunk', '1MiB'], 2, /--chunk "1MiB" is less than 2MiB/],
+    [['--chunk', '65GiB'], 2, /--chunk "65GiB" is more than 64GiB/],
+    [['--hold', '5'], 2, /--hold "5" has no unit/],
+    [['--kind', 'all'], 2, /--kind "all": stress takes one kind; umaprobe sweep takes several/],
+    [['--timeout', '1ms'], 2, /--timeout "1ms" is outside 100ms to 24h/],
+    [['--device', '300'], 2, /--device "300" is not a whole number from 0 to 255/],
+    [['--device', '7'], 3, /there is no CUDA device 7/],
+  ])('%j is refused in one line', (args, code, message) => {
+    const ran = stress('--sim', 'gb10', ...args);
+    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
+    expect(ran.stderr.trimEnd()).not.toContain('\n');
+  });
+});

@@ -1,0 +1,44 @@
+/** Functions of the caller that throw or reject: the call rejects with that error, and the next run can start. */
+
+import { expect, it } from 'vitest';
+import { evaluateOnMachine } from '../../../support/package-on-machine.ts';
+
+const CALLS = {
+  sweep: (callback: string) => `umaprobe.sweep({ sizes: [1e6, 2e6, 3e6], journal, ${callback} })`,
+  layout: (callback: string) => `umaprobe.layout({ a: 1e6, b: 1e6, c: 1e6 }, { journal, ${callback} })`,
+  stress: (callback: string) => `umaprobe.stress({ maxBytes: 2 ** 30, journal, ${callback} })`,
+};
+const MINE = "throw Object.assign(new Error('mine'), { code: 'MINE' });";
+const THROWS = {
+  throws: (type: string) => `onEvent(event) { if (event.type === '${type}') ${MINE} }`,
+  rejects: (type: string) => `async onEvent(event) { await null; if (event.type === '${type}') ${MINE} }`,
+  'rejects later': (type: string) =>
+    `async onEvent(event) { await new Promise((r) => setTimeout(r, 20)); if (event.type === '${type}') ${MINE} }`,
+};
+
+it.each(Object.entries(CALLS))('%s (simulated)', async (command, call) => {
+  const events = ['started', command === 'layout' ? 'part' : 'step'];
+  const bodies = events.flatMap((type) => Object.values(THROWS).map((make) => call(make(type))));
+  const answers = await evaluateOnMachine<unknown[]>(
+    'gb10',
+    `const answers = [];
+    for (const call of [${bodies.map((body) => `() => ${body}`).join(', ')}]) answers.push(await call().then(() => 'no error', caught));
+    answers.push((await ${call('')}).state);
+    return answers;`,
+  );
+  const thrown = { thrown: { name: 'Error', code: 'MINE', message: 'mine' } };
+  expect(answers).toEqual([...bodies.map(() => thrown), command === 'stress' ? 'limit' : 'complete']);
+});
+
+it('a child that cannot be started leaves the journal free (simulated)', async () => {
+  const answers = await evaluateOnMachine<unknown[]>(
+    'gb10',
+    `const { execPath } = process;
+    const run = () => umaprobe.sweep({ sizes: [1e6], journal }).then(({ state }) => state, ({ name, nativeName }) => [name, nativeName]);
+    process.execPath = '/nonexistent/node';
+    const failed = await run();
+    process.execPath = execPath;
+    return [failed, await run()];`,
+  );
+  expect(answers).toEqual([['UmaError', 'ENOENT'], 'complete']);
+});

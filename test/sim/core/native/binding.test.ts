@@ -1,0 +1,107 @@
+/** The exports of the binary, compared with the types. */
+
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { load, native, simulatorLibrary } from '../../../../lib/core/native/binding.ts';
+import { binaryPath, simulatorPath } from '../../../support/binary.ts';
+import { printedBy, printedOnMachine, runOnMachine } from '../../../support/binary-on-machine.ts';
+
+const sourceOf = (file: string) => readFileSync(new URL(`../../../../lib/${file}`, import.meta.url), 'utf8');
+
+/** Names of the members of an interface, in its order. */
+function members(source: string, name: string): string[] {
+  const body = new RegExp(`^export interface ${name} \\{\\n(.*?)^\\}`, 'ms').exec(source)?.[1] ?? '';
+  return [...body.matchAll(/^ {2}(\w+)[?(:]/gm)].map((match) => match[1] as string);
+}
+
+describe('the binary', () => {
+  it('exports NativeBinding, and nothing else', () => {
+    const promised = members(sourceOf('core/native/contract.ts'), 'NativeBinding');
+    expect(promised).toContain('readNvml');
+    expect(Object.getOwnPropertyNames(native()).sort()).toEqual([...promised].sort());
+    expect(Object.keys(native()).sort()).toEqual([...promised].sort());
+  });
+
+  it('fills the fields of HostMemory in their order', () => {
+    const promised = members(sourceOf('types/host.ts'), 'HostMemory');
+    expect(promised).toHaveLength(35);
+    expect(native().hostMemoryFields()).toEqual(promised);
+  });
+
+  it('knows the attributes of DeviceAttribute, and no others', async () => {
+    const union = /^export type DeviceAttribute =(.*?);/ms.exec(sourceOf('types/device.ts'))?.[1] ?? '';
+    const promised = [...union.matchAll(/'(\w+)'/g)].map((match) => match[1]);
+    const [names] = await printedOnMachine(
+      'gb10',
+      'print(Object.keys((await b.readCuda(0, 5000)).devices[0].attributes))',
+    );
+    expect([...(names as string[])].sort()).toEqual(promised.sort());
+  });
+
+  it('is loaded once, with the simulator beside it', () => {
+    expect(native()).toBe(native());
+    expect(simulatorLibrary()).toBe(simulatorPath);
+    expect(load(new URL('../../../..', import.meta.url).pathname).path).toBe(binaryPath);
+  });
+});
+
+describe('misuse of the binary', () => {
+  it.each([
+    'b.hostMemory()',
+    'b.hostMemory(new Float32Array(64))',
+    'b.hostMemory(new Float64Array(34))',
+    'b.hostMemory({ length: 35 })',
+    'b.parseMeminfo(7, new Float64Array(35))',
+    "b.readFiles('/proc/meminfo')",
+    "b.readFiles(['/proc/meminfo', 7])",
+    'b.listDirectory(undefined)',
+    "b.readCuda('1', 100)",
+    'b.readCuda(1)',
+    'b.readNvml(null)',
+    'b.memGetInfo({}, 100)',
+    'b.memGetInfoSync(0, new Float64Array(1))',
+    'b.memGetInfoSync(0n, new Float64Array(2))',
+    'b.simBoot(1, 2, 3)',
+    'b.enterMachine(null)',
+    "b.simRecord('x')",
+    "b.simHold('1GiB')",
+    'b.simHold(-1)',
+  ])('%s is a TypeError', async (call) => {
+    const [error] = await printedBy(
+      `try { ${call}; print('no error'); } catch (error) { print([error.name, error.message]); }`,
+    );
+    expect(error).toEqual(['TypeError', expect.stringMatching(/^umaprobe binding: argument \d must be /)]);
+  });
+
+  it.each([
+    'b.readCuda(99, -5)',
+    'b.readNvml(NaN)',
+    'b.readNvml(1e300)',
+    'b.memGetInfo(-1, 1000)',
+    'b.memGetInfo(2**40, 1000)',
+  ])('%s does not crash', async (call) => {
+    const ended = await runOnMachine('gb10', `await ${call};`);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('an unusable simulated machine', () => {
+  it('is not booted, with the reason', () => {
+    expect(native().simBoot('/nowhere/libumasim.so', '', '/tmp/x')).toMatchObject({
+      failed: true,
+      source: 'sim',
+      name: 'LIBRARY_MISSING',
+    });
+    const wrong = native().simBoot(simulatorPath, 'memory.total lots\n', '/tmp/umaprobe-never');
+    expect(wrong).toMatchObject({ failed: true, source: 'sim', call: 'umasim_boot /tmp/umaprobe-never' });
+    expect(wrong?.message).toMatch(/\w/);
+  });
+
+  it('has no record, with the reason', () => {
+    expect(native().simRecord(simulatorPath, '/nowhere/machine')).toMatchObject({
+      failed: true,
+      source: 'sim',
+      name: 'ENOENT',
+    });
+  });
+});

@@ -1,0 +1,337 @@
+/** umaprobe-guard: its command line, and how it runs a command. */
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { guardProgram } from '../../../../lib/core/native/binding.ts';
+import { PROGRAM_RULES } from '../../../../lib/core/native/guard-protocol.ts';
+import { BINARY_PRELUDE } from '../../../support/binary-on-machine.ts';
+import { guardWords, HARMLESS, runGuard, runs, signalNumber, startGuard } from '../../../support/guard-program.ts';
+import { withMachine } from '../../../support/machines.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { GiB, MiB } from '../../../support/units.ts';
+import { waitFor } from '../../../support/wait.ts';
+
+describe('the command line', () => {
+  const run = (...args: string[]) => spawnSync(guardProgram().file, args, { encoding: 'utf8' });
+  it.each([
+    [['--floorBytes=-1', '--', 'true'], '--floorBytes=-1: expected a number from 0 to 9007199254740991'],
+    [['--floorBytes', '--', 'true'], '"--floorBytes": expected --name=value, or -- and a command'],
+    [['--flor=1', '--', 'true'], '--flor is not an option'],
+    [['--', 'true'], '--floorBytes is missing: expected a number from 0 to 9007199254740991'],
+    [guardWords({}), 'expected one of -- COMMAND, --target and --replay'],
+    [guardWords({ target: 'pid:1' }), '--target=pid:1: expected pid:N'],
+    [guardWords({ target: 'unit' }), '--target=unit: expected pid:N, cgroup:/PATH or system'],
+    [guardWords({ load: 'drop,bogus' }, ['true']), '--load=drop,bogus: expected drop, compact, both or nothing'],
+    [
+      guardWords({ floorBytes: 1 }, ['true']),
+      '--killBelowBytes is above --floorBytes: memory that is critical is below the floor',
+    ],
+  ])('%j is refused before anything runs', (args, message) => {
+    expect(run(...args)).toMatchObject({ status: 2, stdout: '', stderr: `umaprobe-guard: ${message}\n` });
+  });
+});
+
+describe('a rule that is missing', () => {
+  it.each(Object.keys(PROGRAM_RULES))('%s: nothing starts', (name) => {
+    const { status, stderr } = spawnSync(guardProgram().file, guardWords({ [name]: undefined }, ['true']), {
+      encoding: 'utf8',
+    });
+    expect(status).toBe(2);
+    expect(stderr).toContain(`umaprobe-guard: --${name} is missing: expected a number from `);
+  });
+});
+
+describe('a guarded command', () => {
+  it('has its exit code, output and environment, and is reported', async () => {
+    const { code, ended, stdout, stderr } = await runGuard(
+      HARMLESS,
+      ['sh', '-c', 'echo $A; sleep 0.3; echo e >&2; exit 7'],
+      {
+        env: { ...process.env, A: 'out' },
+      },
+    );
+    expect({ code, stdout, stderr }).toEqual({ code: 7, stdout: 'out\n', stderr: 'e\n' });
+    expect(ended).toMatchObject({ exitCode: 7, signal: null, stopped: false, actions: [] });
+    expect(ended.readings).toBeGreaterThan(10);
+    expect(ended.lowestAvailable).toBeGreaterThan(0);
+    expect(ended.peakGroupBytes).toBeGreaterThan(0.1 * MiB);
+  });
+
+  it('is in the control group that is reported, from its start', async (context) => {
+    const guarded = startGuard(HARMLESS, ['cat', '/proc/self/cgroup']);
+    const { cgroup } = await guarded.line('started');
+    if (cgroup === null) return context.skip('this user may not make cgroups');
+    expect((await guarded.end).stdout).toContain(`/${String(cgroup).split('/').at(-1)}\n`);
+    expect(existsSync(String(cgroup))).toBe(false);
+  });
+
+  it('is measured as often as the options say', async () => {
+    const grow = 'setTimeout(() => { const held = Buffer.alloc(256 << 20, 1); setTimeout(() => held, 400) }, 400)';
+    const peak = async (keys: object) => {
+      const { ended } = await runGuard({ ...HARMLESS, ...keys }, [process.execPath, '-e', grow]);
+      return ended.peakGroupBytes;
+    };
+    // While no memory moves it is measured more seldom, and at once when it moves.
+    expect(await peak({ readGroupIdleMs: 60_000 })).toBeGreaterThan(256 * MiB);
+    const never = 60_000;
+    expect(await peak({ readGroupMs: never, readGroupUrgentMs: never, readGroupIdleMs: never })).toBeLessThan(
+      256 * MiB,
+    );
+  });
+
+  it('has loaded once its memory has not grown for a while, or the time is over', async () => {
+    const grow = 'const held = Buffer.alloc(128 << 20, 1); setTimeout(() => held, 1500)';
+    const because = async (keys: object, command: string[]) => {
+      const guarded = startGuard({ ...HARMLESS, loadStepBytes: 32 * MiB, ...keys }, command);
+      await guarded.end;
+      return guarded.lines.filter(({ event }) => event === 'loaded').map((line) => line.because);
+    };
+    const node = [process.execPath, '-e', grow];
+    expect(await because({ loadPlateauMs: 400 }, node)).toEqual(['plateau']);
+    expect(await because({ loadPlateauMs: 60_000 }, node)).toEqual([]);
+    // Between weights and cache, while kernels are compiled, it holds less than it will.
+    expect(await because({ loadPlateauMs: 400, loadLeastBytes: 2048 * MiB }, node)).toEqual([]);
+    expect(await because({ loadPlateauMs: 400, loadLeastBytes: 96 * MiB }, node)).toEqual(['plateau']);
+    // What does not grow does not load.
+    expect(await because({ loadPlateauMs: 100 }, ['sleep', '0.5'])).toEqual([]);
+    expect(await because({ loadLimitMs: 200 }, ['sleep', '0.5'])).toEqual(['limit']);
+  });
+
+  it('ends by the same signal', async () => {
+    const { signal, ended } = await runGuard(HARMLESS, ['sh', '-c', 'kill -USR1 $$']);
+    expect(signal).toBe('SIGUSR1');
+    expect(ended).toMatchObject({ exitCode: null, signal: signalNumber('SIGUSR1'), stopped: false });
+  });
+
+  it.each([
+    ['no-such-command-at-all', 127, 'ENOENT', 'no-such-command-at-all: command not found'],
+    ['/etc/passwd', 126, 'EACCES', '/etc/passwd: cannot be run: Permission denied'],
+  ])('that cannot be run: %s', async (file, exit, reason, message) => {
+    const guarded = startGuard(HARMLESS, [file]);
+    expect(await guarded.end).toMatchObject({ code: exit, stderr: '' });
+    expect(guarded.lines).toMatchObject([{ event: 'failed', code: reason, message }]);
+  });
+
+  it('gets signals, its own priority and OOM score, and no descriptor of the guard', async () => {
+    const script =
+      "trap 'echo got; exit 3' TERM; cat /proc/self/oom_score_adj; nice; ls -l /proc/self/fd | wc -l; echo up >&2; while :; do sleep 0.02; done";
+    const guarded = startGuard(HARMLESS, ['sh', '-c', script]);
+    await guarded.line('started');
+    while (!(await new Promise((resolve) => guarded.child.stderr?.once('data', () => resolve(true)))));
+    guarded.child.kill('SIGTERM');
+    const { code, stdout } = await guarded.end;
+    expect(code).toBe(3);
+    const own = readFileSync('/proc/self/oom_score_adj', 'utf8').trim();
+    const bare = spawnSync('sh', ['-c', 'ls -l /proc/self/fd | wc -l'], { encoding: 'utf8' }).stdout.trim();
+    expect(stdout.trim().split('\n')).toEqual([own, String(getPriority()), bare, 'got']);
+  });
+
+  it('is stopped on request with all that left its group, also if it ignores SIGTERM', async () => {
+    const marker = join(temporaryFolder('guard'), 'pids');
+    const script = `trap '' TERM; setsid sh -c 'trap "" TERM; echo $$ >> ${marker}; sleep 60 & wait; sleep 60' & echo $$ >> ${marker}; while :; do sleep 0.05; done`;
+    const guarded = startGuard({ ...HARMLESS, graceMs: 200 }, ['sh', '-c', script]);
+    while (!existsSync(marker) || readFileSync(marker, 'utf8').split('\n').length < 3)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    guarded.control('stop');
+    const { code, ended } = await guarded.end;
+    expect(code).toBe(6);
+    expect(ended).toMatchObject({ stopped: true, signal: signalNumber('SIGKILL') });
+    expect(ended.actions).toMatchObject([
+      { action: 'term', reason: 'requested', dryRun: false, failure: null },
+      { action: 'kill', reason: 'requested', dryRun: false, failure: null },
+    ]);
+    for (const pid of readFileSync(marker, 'utf8').trim().split('\n')) expect(runs(pid)).toBe(false);
+  });
+
+  it('is not delayed by a report that nobody reads', async () => {
+    const guarded = startGuard({ ...HARMLESS, reportMs: 1, intervalMs: 1 }, ['sleep', '1.5']);
+    guarded.child.stdio[3]?.removeAllListeners('data');
+    (guarded.child.stdio[3] as NodeJS.ReadableStream).pause();
+    const code = await new Promise((resolve) => guarded.child.once('exit', resolve));
+    expect(code).toBe(0);
+    (guarded.child.stdio[3] as NodeJS.ReadableStream).resume();
+  });
+
+  it('is judged and left alone in a dry run', async () => {
+    const { code, ended } = await runGuard({ floorBytes: 2 ** 50, killBelowBytes: 2 ** 49, act: 0 }, ['sleep', '0.2']);
+    expect(code).toBe(0);
+    expect(ended).toMatchObject({ stopped: false, actions: [{ action: 'term', reason: 'below-kill', dryRun: true }] });
+  });
+
+  it('is stopped at once where memory is critical', async () => {
+    const { code, ended } = await runGuard({ floorBytes: 2 ** 50, killBelowBytes: 2 ** 49 }, ['sleep', '10']);
+    expect(code).toBe(6);
+    expect(ended).toMatchObject({ stopped: true, actions: [{ action: 'term', reason: 'below-kill', dryRun: false }] });
+  });
+});
+
+const CRITICAL = { floorBytes: 2 ** 50, killBelowBytes: 2 ** 49 };
+
+describe('what runs already', () => {
+  it('is stopped with its descendants, as a process', async () => {
+    const shell = spawn('sh', ['-c', 'setsid sleep 61 & echo $!; wait'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const exit = new Promise((resolve) => shell.once('exit', (_, signal) => resolve(signal)));
+    const below = await new Promise((resolve) => shell.stdout.once('data', (text) => resolve(String(text).trim())));
+    const { code, ended } = await runGuard({ ...CRITICAL, target: `pid:${shell.pid}` }, []);
+    expect(code).toBe(6);
+    expect(ended).toMatchObject({ stopped: true, exitCode: null, actions: [{ action: 'term', failure: null }] });
+    expect(await exit).toBe('SIGTERM');
+    expect(runs(String(below))).toBe(false);
+  });
+
+  it('is measured, with its descendants', async () => {
+    const hold = 'const held = Buffer.alloc(256 << 20, 1); console.log(1); setTimeout(() => held, 60_000)';
+    const shell = spawn('sh', ['-c', '"$0" -e "$1" & wait', process.execPath, hold], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
+    });
+    await new Promise((resolve) => shell.stdout.once('data', resolve));
+    const guarded = startGuard({ ...HARMLESS, target: `pid:${shell.pid}` }, []);
+    expect(await waitFor(() => guarded.lines.some(({ groupBytes }) => typeof groupBytes === 'number'), 10_000)).toBe(
+      true,
+    );
+    process.kill(-(shell.pid as number), 'SIGKILL');
+    expect((await guarded.end).ended.peakGroupBytes).toBeGreaterThan(256 * MiB);
+  });
+
+  it('as a control group holds what the kernel charges to it', async () => {
+    const sleep = spawn('sleep', ['64']);
+    const folder = temporaryFolder('cgroup');
+    writeFileSync(join(folder, 'cgroup.procs'), `${sleep.pid}\n`);
+    writeFileSync(join(folder, 'memory.stat'), `anon ${GiB}\nfile 7\nkernel ${MiB}\nshmem ${2 * MiB}\nfile_mapped 9\n`);
+    const guarded = startGuard({ ...HARMLESS, target: `cgroup:${folder}` }, []);
+    expect(await waitFor(() => guarded.lines.some(({ groupBytes }) => groupBytes === GiB + 3 * MiB), 10_000)).toBe(
+      true,
+    );
+    sleep.kill('SIGKILL');
+    await new Promise((resolve) => sleep.once('exit', resolve));
+    guarded.child.kill('SIGTERM');
+    await guarded.end;
+  });
+
+  it('and has ended is not mixed up with a later process that has its pid', async (context) => {
+    const last = '/proc/sys/kernel/ns_last_pid';
+    const target = spawn('sleep', ['30'], { stdio: 'ignore' });
+    const guarded = startGuard({ ...HARMLESS, target: `pid:${target.pid}`, graceMs: 0 }, []);
+    await guarded.line('started');
+    guarded.child.kill('SIGSTOP');
+    target.kill('SIGKILL');
+    await once(target, 'exit');
+    let innocent: ChildProcess | null = null;
+    for (let tries = 0; tries < 20 && innocent === null; tries++) {
+      const script = 'echo "$2" > "$1" 2> /dev/null; sleep 30 & echo $!; wait';
+      const shell = spawn('sh', ['-c', script, 'sh', last, String((target.pid ?? 0) - 1)], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      const [pid] = (await once(shell.stdout, 'data')) as [Buffer];
+      if (Number(pid) === target.pid) innocent = shell;
+      else process.kill(Number(pid));
+    }
+    try {
+      if (innocent === null) return context.skip('this user cannot choose the pid of a process (ns_last_pid)');
+      guarded.control('stop');
+      guarded.child.kill('SIGCONT');
+      await guarded.end;
+      expect(runs(target.pid ?? 0)).toBe(true);
+    } finally {
+      guarded.child.kill('SIGKILL');
+      if (innocent !== null) process.kill(target.pid ?? 0);
+    }
+  });
+
+  it('is left when it ends, when the guard is told to go, and when it is not there', async () => {
+    const sleep = spawn('sleep', ['0.2']);
+    expect(await runGuard({ ...HARMLESS, target: `pid:${sleep.pid}` }, [])).toMatchObject({ code: 0 });
+    const other = spawn('sleep', ['62']);
+    const guarded = startGuard({ ...HARMLESS, target: `pid:${other.pid}` }, []);
+    await guarded.line('started');
+    guarded.child.kill('SIGTERM');
+    expect(await guarded.end).toMatchObject({ code: 0, ended: { stopped: false } });
+    expect(other.kill('SIGKILL')).toBe(true);
+    for (const [target, message] of [
+      ['pid:999999999', 'process 999999999: No such process'],
+      ['cgroup:/no/such', 'control group /no/such: there is none'],
+    ]) {
+      const absent = startGuard({ ...HARMLESS, target }, []);
+      expect(await absent.end).toMatchObject({ code: 1, stderr: '' });
+      expect(absent.lines).toMatchObject([{ event: 'failed', message }]);
+    }
+  });
+});
+
+describe('the control groups of a system', () => {
+  /** New groups with a process in each, or why there are none. */
+  function groups(...names: string[]): { path: string; pid: number }[] | string {
+    const mount = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified'].find((path) =>
+      existsSync(join(path, 'cgroup.controllers')),
+    );
+    if (mount === undefined) return 'cgroup v2 is not mounted';
+    try {
+      return names.map((name) => {
+        const path = join(mount, `umaprobe-test-${process.pid}-${name}`);
+        mkdirSync(path);
+        const { pid = 0 } = spawn('sleep', ['63']);
+        writeFileSync(join(path, 'cgroup.procs'), String(pid));
+        return { path, pid };
+      });
+    } catch (error) {
+      return `no control group can be made here: ${(error as Error).message}`;
+    }
+  }
+
+  it('are stopped one by one in the order of the list, and no other', async (context) => {
+    const made = groups('a', 'b', 'c');
+    if (typeof made === 'string') return context.skip(made);
+    const [a, b, c] = made as [
+      { path: string; pid: number },
+      { path: string; pid: number },
+      { path: string; pid: number },
+    ];
+    // What is run after a stop is run after each.
+    const notes = join(temporaryFolder('notes'), 'notes');
+    const notify = ['sh', '-c', `echo "$UMAPROBE_GUARD_TARGET" >> ${notes}`];
+    const guarded = startGuard({ ...CRITICAL, target: 'system', notifyWords: notify.length }, notify);
+    guarded.control(`targets cgroup:/no/such cgroup:${b.path} cgroup:${a.path}`);
+    while (runs(a.pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+    guarded.child.kill('SIGTERM');
+    const { code, ended } = await guarded.end;
+    expect(code).toBe(0);
+    const stopped = ended.actions.filter(({ failure }) => failure === null);
+    expect(stopped).toMatchObject([
+      { action: 'term', target: b.path },
+      { action: 'term', target: a.path },
+    ]);
+    expect(readFileSync(notes, 'utf8')).toBe(`${b.path}\n${a.path}\n`);
+    expect(process.kill(c.pid, 'SIGKILL')).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    for (const { path } of made) rmdirSync(path);
+  });
+
+  it('can be one that a guard was given by itself', async (context) => {
+    const made = groups('d');
+    if (typeof made === 'string') return context.skip(made);
+    const [{ path }] = made as [{ path: string; pid: number }];
+    const { code, ended } = await runGuard({ ...CRITICAL, target: `cgroup:${path}` }, []);
+    expect(code).toBe(6);
+    expect(ended.actions).toMatchObject([{ action: 'term', target: null, failure: null }]);
+    rmdirSync(path);
+  });
+});
+
+describe('on a simulated machine', () => {
+  it('the memory of the host and the GPU memory of the program are those of the machine', async () => {
+    await withMachine('gb10', async ({ env }) => {
+      const program = `${BINARY_PRELUDE} await b.allocOpen(0, 10000); const { block } = await b.allocBlock('device', ${3 * GiB}, 10000); await b.touchBlock(block, 1, 10000); await sleep(1200);`;
+      const node = [process.execPath, '--input-type=module', '-e', program];
+      const { code, ended, stderr } = await runGuard(HARMLESS, node, { env: { ...process.env, ...env } });
+      expect([code, stderr]).toEqual([0, '']);
+      expect(ended.beforeAvailable).toBeGreaterThan(64 * GiB);
+      expect(ended.peakGroupGpuBytes).toBeGreaterThanOrEqual(3 * GiB);
+      expect(ended.peakGroupGpuBytes).toBeLessThan(3.5 * GiB);
+    });
+  });
+});

@@ -1,0 +1,92 @@
+/** What a session says of its processes and its marks, from frames and notes. */
+import { describe, expect, it } from 'vitest';
+import { SessionTally } from '../../../../lib/run/record/tally.ts';
+import type { RecordedSession } from '../../../../lib/types/index.ts';
+import { frameBytes, HEADER, noteBytes, readSegment, segmentBytes } from '../../../support/segments.ts';
+import { GiB } from '../../../support/units.ts';
+
+const SECOND = 1e6;
+
+function sessionOf(endUs: number, ...records: Buffer[]): RecordedSession {
+  const tally = new SessionTally(HEADER, { startUs: 0, endUs, fromUs: Number.NEGATIVE_INFINITY }, 100);
+  for (const record of readSegment('x', segmentBytes(HEADER, ...records)).records) tally.add(record);
+  return tally.report('ended');
+}
+
+const frame = (second: number, gib: number) =>
+  frameBytes({ bootUs: second * SECOND, free: gib * GiB, available: gib * GiB });
+const list = (second: number, gib: number, gpuGib = 0) =>
+  noteBytes(second * SECOND, {
+    type: 'processes',
+    processes: [{ pid: 7, name: 'p', held: gib * GiB, gpuBytes: gpuGib * GiB }],
+  });
+const time = (second: number) => new Date(second * 1000).toISOString();
+
+describe('who held memory at the lowest point', () => {
+  it('is in the list before it, where the process ended then', () =>
+    expect(
+      sessionOf(20 * SECOND, list(1, 5), frame(3, 50), list(6, 60), frame(8, 9), frame(9, 70), list(11, 1)),
+    ).toMatchObject({
+      lowestAvailable: { at: time(8), bytes: 9 * GiB },
+      lowestProcesses: { at: time(6), processes: [{ held: 60 * GiB }] },
+      processes: { at: time(11) },
+    }));
+  it('is in the list after it, where the process began meanwhile, and had memory of the GPU', () =>
+    expect(
+      sessionOf(
+        20 * SECOND,
+        list(1, 5),
+        frame(3, 50),
+        list(6, 6),
+        frame(8, 9),
+        frame(9, 9),
+        list(11, 4, 80),
+        list(16, 90),
+      ),
+    ).toMatchObject({
+      lowestProcesses: { at: time(11), processes: [{ gpuBytes: 80 * GiB }] },
+    }));
+  it('is not known without a list, nor without a reading', () => {
+    expect(sessionOf(SECOND, frame(0, 50)).lowestProcesses).toBeNull();
+    expect(sessionOf(SECOND, frameBytes({ bootUs: 0, free: GiB }))).toMatchObject({
+      lowestAvailable: null,
+      lowestProcesses: null,
+    });
+  });
+});
+
+it('marks for which there is no place are counted', () => {
+  const marks = Array.from({ length: 10_003 }, (_, index) => noteBytes(index, { type: 'mark', text: `${index}` }));
+  const session = sessionOf(SECOND, ...marks);
+  expect([session.marks.length, session.marks[0]?.text, session.leftOut]).toEqual([
+    10_000,
+    '3',
+    { marks: 3, kernelMessages: 0, notes: 0, transients: 0 },
+  ]);
+});
+
+it('transients for which there is no place are counted', () => {
+  // Half a second deep, every two seconds.
+  const frames = Array.from({ length: 600 }, (_, index) =>
+    frameBytes({ bootUs: index * 100_000, free: index % 20 < 5 ? GiB : 8 * GiB }),
+  );
+  const { leftOut, transients } = sessionOf(SECOND, ...frames);
+  expect([transients.length, leftOut.transients]).toEqual([20, 9]);
+});
+
+it('a process that grows is found, with what is left at the end above the floor', () => {
+  const minutes = Array.from({ length: 121 }, (_, index) => index);
+  const records = minutes.flatMap((minute) => [
+    frame(60 * minute, 100 - minute / 32),
+    list(60 * minute, 10 + minute / 32),
+  ]);
+  // 96.25 GiB are left, less the floor of 8 GiB, at 1.875 GiB an hour.
+  expect(sessionOf(7200 * SECOND, ...records).growth).toEqual([
+    {
+      ...{ pid: 7, name: 'p', memory: 'host', from: time(0), to: time(7200) },
+      bytesPerHour: expect.closeTo(1.875 * GiB, -4),
+      bytes: expect.closeTo(3.75 * GiB, -4),
+      usedUpInMs: expect.closeTo((88.25 / 1.875) * 3_600_000, -4),
+    },
+  ]);
+});
