@@ -112,7 +112,7 @@ export default defineConfig({
       // Every shipped machine with every single fault; test/sim has two machines of it.
       project('matrix', { testTimeout: 600_000 }),
       // Every command on every machine, and on 45 odd ones, side by side: each mostly waits for its simulated time.
-      project('agree', { maxConcurrency: 6 }),
+      project('agree', { maxConcurrency: 12 }),
       // The same contract on a real device. Files run one at a time, because they read the same counters
       // of one GPU.
       project('gpu', { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),

@@ -12,7 +12,7 @@ import { capture, findTool, main, root, run } from './run.mjs';
  */
 const waiting = [
   'docs/*',
-  'library/{report,sweep,layout,probe-kills,profile-kills,profile-peaks,broken-machines,odd-machines,visible-devices,contract,callbacks,stress-others,serve-page,fit,one-answer,processes,guard,stress,child,memory,truth,pressure}',
+  'library/{report,sweep,layout,probe-kills,profile-kills,profile-peaks,broken-machines,odd-machines,visible-devices,contract,callbacks,stress-others,serve-page,fit,processes,guard,stress,child,memory,truth,pressure}',
   'native/field-series',
   'cli/*',
   'simulator/abi',
