@@ -65,7 +65,7 @@ const KERNEL_SLOW = [
 /** What a run leaves out: Vitest's own --exclude does not reach a project that has a list of its own. */
 const WITHOUT = (process.env.UMAPROBE_TEST_WITHOUT ?? '').split(' ').filter((file) => file !== '');
 
-const KERNEL = { testTimeout: 120_000, hookTimeout: 120_000, retry: 2 };
+const KERNEL = { testTimeout: 120_000, hookTimeout: 120_000 };
 
 /**
  * Each folder of tests is a project. The needs of a test decide its folder. Timeouts end what hangs, and decide nothing else:
@@ -85,6 +85,8 @@ export default defineConfig({
     setupFiles: ['./test/support/state-home.ts'],
     // Of a second, a page beside other programs has often not shown yet what a test waits for.
     expect: { poll: { timeout: 20_000 } },
+    // A message in full, and not its first 40 characters.
+    chaiConfig: { truncateThreshold: 0 },
     reporters: ['default', './scripts/progress-reporter.mjs', './scripts/skip-reporter.mjs'],
     projects: [
       // No binary, so that files may share a process: starting one takes longer than most files. Nothing is built for
@@ -98,8 +100,7 @@ export default defineConfig({
       }),
       project('sim', { testTimeout: 120_000, hookTimeout: 120_000, exclude: [...SLOW, ...WITHOUT] }), // the real binary on a simulated machine
       project('slow', { testTimeout: 120_000, hookTimeout: 120_000, include: SLOW, exclude: WITHOUT }),
-      // The real kernel of this machine: its page cache, real files, other users. Other programs move the same
-      // counters, so a failed test is retried.
+      // The real kernel of this machine: its page cache, real files, other users.
       project('kernel', { ...KERNEL, fileParallelism: false, exclude: [...BESIDE, ...KERNEL_SLOW, ...SLOW] }),
       project('kernel-beside', { ...KERNEL, include: BESIDE }),
       project('kernel-slow', { ...KERNEL, fileParallelism: false, include: KERNEL_SLOW }),
@@ -112,7 +113,7 @@ export default defineConfig({
       // Every shipped machine with every single fault; test/sim has two machines of it.
       project('matrix', { testTimeout: 600_000 }),
       // Every command on every machine, and on 45 odd ones, side by side: each mostly waits for its simulated time.
-      project('agree', { maxConcurrency: 6 }),
+      project('agree', { maxConcurrency: 12 }),
       // The same contract on a real device. Files run one at a time, because they read the same counters
       // of one GPU.
       project('gpu', { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),

@@ -149,6 +149,8 @@ function nativeRoom(path) {
 
 const INCLUDE = /^\s*#\s*include "([^"]+)"/;
 
+const includesOf = (text) => text.split('\n').flatMap((line) => INCLUDE.exec(line)?.[1] ?? []);
+
 /** Circles of includes, as the chain that closes each; `texts` has the files of native/ by their path there. */
 export function includeCircles(texts) {
   const found = [];
@@ -157,12 +159,26 @@ export function includeCircles(texts) {
     if (chain.includes(path))
       found.push(`native/${path}: a circle of includes: ${[...chain.slice(chain.indexOf(path)), path].join(' → ')}`);
     if (done.has(path) || chain.includes(path)) return;
-    const included = (texts[path] ?? '').split('\n').flatMap((line) => INCLUDE.exec(line)?.[1] ?? []);
-    for (const other of included) follow(other, [...chain, path]);
+    for (const other of includesOf(texts[path] ?? '')) follow(other, [...chain, path]);
     done.add(path);
   };
   for (const path of Object.keys(texts)) follow(path, []);
   return found;
+}
+
+/** These files of native/ and all that include one of them, also by another; sorted. */
+export function includersOf(texts, changed) {
+  const found = new Set(changed.filter((path) => path in texts));
+  const known = new Set(changed);
+  for (let before = -1; before !== known.size; ) {
+    before = known.size;
+    for (const [path, text] of Object.entries(texts)) {
+      if (!includesOf(text).some((included) => known.has(included))) continue;
+      known.add(path);
+      found.add(path);
+    }
+  }
+  return [...found].sort();
 }
 
 /** Includes of a file of native/ that its room may not have. */
@@ -247,14 +263,19 @@ export function breachesOf(path, text) {
   return found;
 }
 
+/** The files of native/, by their path there. */
+export function nativeTexts(texts = textsOf(sources().filter((path) => path.startsWith('native/')))) {
+  const ofNative = Object.entries(texts).filter(([path]) => path.startsWith('native/'));
+  return Object.fromEntries(ofNative.map(([path, text]) => [path.slice('native/'.length), text]));
+}
+
+const textsOf = (paths) => Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+
 export function breaches() {
-  const texts = Object.fromEntries(sources().map((path) => [path, readFileSync(join(root, path), 'utf8')]));
-  const ofNative = Object.entries(texts).flatMap(([path, text]) =>
-    path.startsWith('native/') ? [[path.slice('native/'.length), text]] : [],
-  );
+  const texts = textsOf(sources());
   return [
     ...Object.entries(texts).flatMap(([path, text]) => breachesOf(path, text)),
-    ...includeCircles(Object.fromEntries(ofNative)),
+    ...includeCircles(nativeTexts(texts)),
     ...wordingBreaches(),
   ];
 }

@@ -1,9 +1,10 @@
-// npm run lint (check) and npm run format (--write). A step whose tool is not installed is skipped with a hint, and the
+// npm run lint (check) and npm run format (--write). With --since COMMIT, clang-tidy reads only what changed. A step whose tool is not installed is skipped with a hint, and the
 // last line names it; if CI is set, that is an error, because the hint would go unread there.
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { changedSince, tidied } from './ci-selection.mjs';
 import { checkErrorsPage } from './errors-page.mjs';
 import { checkGuardProtocol } from './guard-protocol.mjs';
 import { breaches } from './house-rules.mjs';
@@ -51,7 +52,8 @@ async function clangTidy() {
     `-isystem${napiHeaders()}`,
   ];
   const defines = ['-DNAPI_VERSION=8', '-DNODE_ADDON_API_CPP_EXCEPTIONS', '-DBUILDING_NODE_EXTENSION'];
-  const files = filesIn('native', /\.cc$/);
+  const since = process.argv.includes('--since') ? process.argv.at(process.argv.indexOf('--since') + 1) : null;
+  const { files } = tidied({ changed: since === null ? null : changedSince(since), since: `since ${since}` });
   const unclean = [];
   const worker = async () => {
     for (let file = files.shift(); file !== undefined; file = files.shift()) {

@@ -2,11 +2,11 @@
 // command says in one line which one it needs.
 //   node scripts/smoke-nodes.mjs [20 22 …]
 import { spawnSync } from 'node:child_process';
-import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bootstrap, readJson } from './bootstrap.mjs';
 import { nodeBinary } from './fetch-programs.mjs';
 import { capture, main, root } from './run.mjs';
+import { writeTotals } from './skip-reporter.mjs';
 
 /** Too old; 18 is Ubuntu 24.04's. */
 const OLD = ['12', '16', '18'];
@@ -80,14 +80,8 @@ await main(async () => {
       problem = error.message;
     }
     console.log(`node ${version}: ${problem ?? fine(major)}`);
-    if (problem !== null) failed.push(version);
+    if (problem !== null) failed.push({ name: `node ${version}`, text: problem });
   }
-  const totals = {
-    passed: majors.length - failed.length,
-    failed: failed.length,
-    skipped: 0,
-    failures: failed.map((version) => `node ${version}`),
-  };
-  if (process.env.UMAPROBE_TEST_TOTALS) appendFileSync(process.env.UMAPROBE_TEST_TOTALS, `${JSON.stringify(totals)}\n`);
-  if (failed.length > 0) throw new Error(`failed on ${failed.join(', ')}`);
+  writeTotals({ passed: majors.length - failed.length, skipped: 0, failures: failed, problems: [] });
+  if (failed.length > 0) throw new Error(`failed on ${failed.map(({ name }) => name).join(', ')}`);
 });

@@ -64,7 +64,7 @@ async function test() {
   );
   if (isAll) {
     const rest = Object.entries(ciOnly).map(([name, what]) => `${name} (${what})`);
-    console.log(`CI only, because it is slow and rarely breaks: ${rest.join(', ')}. All of it: bash .ci/run`);
+    console.log(`CI only, because it is slow and rarely breaks: ${rest.join(', ')}. All of it: bash .ci/run all`);
   }
   if (failure) throw failure;
 }

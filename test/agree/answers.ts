@@ -1,6 +1,4 @@
-/** Every command asked of one machine, as a user would type it. */
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** Every command asked of one machine, with the words that a user would type. */
 import type {
   DoctorReport,
   ExplainReport,
@@ -9,9 +7,9 @@ import type {
   Snapshot,
   StressReport,
 } from '../../lib/types/index.ts';
-import { umaprobe } from '../support/cli.ts';
 import { parseDocument } from '../support/schemas.ts';
-import { GiB } from '../support/units.ts';
+import { GiB, MiB } from '../support/units.ts';
+import { type Ask, withCommands } from './commands.ts';
 
 export interface Answer<Report> {
   code: number | null;
@@ -20,6 +18,8 @@ export interface Answer<Report> {
 }
 
 export interface Answers {
+  /** What a process that has just started says. */
+  first: Snapshot;
   snapshot: Snapshot;
   /** The first line of the page: "OK  103.88 GiB (111.54 GB) can be loaded on the GPU." */
   headline: string;
@@ -45,50 +45,51 @@ const SMALL = '256MiB';
 /** A step that a driver of a fallback or a slow disk makes long; no machine needs more. */
 const STRESS_LIMIT = '60s';
 
-export async function answersOf(machine: string, isStatic: boolean): Promise<Answers> {
-  const environment = { XDG_STATE_HOME: join(tmpdir(), 'umaprobe-agree'), NO_COLOR: '1' };
-  const ask = async <Report>(...args: string[]): Promise<Answer<Report>> => {
-    const { code, stderr, stdout } = await umaprobe([...args, '--json', '--sim', machine], environment);
+export function answersOf(machine: string, isStatic: boolean): Promise<Answers> {
+  return withCommands(machine, (ask) => allAnswers(ask, isStatic));
+}
+
+async function allAnswers(ask: Ask, isStatic: boolean): Promise<Answers> {
+  const json = async <Report>(...words: string[]): Promise<Answer<Report>> => {
+    const dashes = words.includes('--') ? words.indexOf('--') : words.length;
+    const { code, stderr, stdout } = await ask(...words.slice(0, dashes), '--json', ...words.slice(dashes));
     return { code, report: parseDocument(stdout) as Report, stderr };
   };
-  const { report: snapshot } = await ask<Snapshot>('snapshot');
-  const page = await umaprobe(['snapshot', '--sim', machine], environment);
+  // The context that a first reading may create stays in this process: what follows is compared with a later one.
+  const { report: first } = await json<Snapshot>('snapshot');
+  const { report: snapshot } = await json<Snapshot>('snapshot');
+  const page = await ask('snapshot');
   const headline = page.stdout.split('\n').find((line) => /^(OK|NOTE|WARNING|DANGER) /.test(line)) ?? '';
   const device = snapshot.devices.find(({ memoryModel }) => memoryModel === 'unified') ?? snapshot.devices[0];
   const safe = device?.allocatable.safe ?? null;
-  const sized = async <Report>(bytes: number | null, ...args: string[]): Promise<Answer<Report> | null> =>
-    bytes === null || bytes === 0 ? null : ask<Report>(...args.map((word) => (word === 'N' ? `${bytes}B` : word)));
-  const over = safe === null ? null : safe + GiB;
+  const sized = async <Report>(bytes: number | null, ...words: string[]): Promise<Answer<Report> | null> =>
+    bytes === null || bytes === 0 ? null : json<Report>(...words.map((word) => (word === 'N' ? `${bytes}B` : word)));
+  const beyond = (bytes: number) => (safe === null ? null : safe + bytes);
   return {
+    first,
     snapshot,
     headline,
     safe,
-    doctor: await ask('doctor'),
-    explain: await ask('explain'),
+    doctor: await json('doctor'),
+    explain: await json('explain'),
     fitSafe: await sized(safe, 'fit', '--bytes', 'N'),
-    fitOver: await sized(over, 'fit', '--bytes', 'N'),
+    fitOver: await sized(beyond(GiB), 'fit', '--bytes', 'N'),
     prepareSafe: await sized(safe, 'prepare', 'N', '--dry-run'),
-    prepareOver: await sized(over, 'prepare', 'N', '--dry-run'),
-    fitSmall: await ask('fit', '--bytes', SMALL),
-    prepareSmall: await ask('prepare', SMALL, '--dry-run'),
-    launchSmall: await launchOf(machine, environment),
-    compact: await ask('cache', 'compact'),
-    guard: await guardOf(machine, environment),
+    prepareOver: await sized(beyond(MiB), 'prepare', 'N', '--dry-run'),
+    fitSmall: await json('fit', '--bytes', SMALL),
+    prepareSmall: await json('prepare', SMALL, '--dry-run'),
+    launchSmall: await json('launch', '--dry-run', '--bytes', SMALL, '--', 'true'),
+    guard: await json('guard', '--dry-run', '--', 'true'),
     // A meminfo that never changes would let the search go on for ever.
-    stress: await ask('stress', '--journal', 'none', '--timeout', STRESS_LIMIT, ...(isStatic ? ['--max', '2GiB'] : [])),
+    stress: await json(
+      'stress',
+      '--journal',
+      'none',
+      '--timeout',
+      STRESS_LIMIT,
+      ...(isStatic ? ['--max', '2GiB'] : []),
+    ),
+    // Last, because it changes the machine.
+    compact: await json('cache', 'compact'),
   };
-}
-
-async function launchOf(machine: string, environment: Record<string, string>): Promise<Answer<object>> {
-  const line = ['launch', '--dry-run', '--json', '--bytes', SMALL, '--sim', machine, '--', 'true'];
-  const { code, stderr, stdout } = await umaprobe(line, environment);
-  return { code, report: parseDocument(stdout), stderr };
-}
-
-async function guardOf(machine: string, environment: Record<string, string>): Promise<Answer<object>> {
-  const { code, stderr, stdout } = await umaprobe(
-    ['guard', '--dry-run', '--json', '--sim', machine, '--', 'true'],
-    environment,
-  );
-  return { code, report: parseDocument(stdout), stderr };
 }

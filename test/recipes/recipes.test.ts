@@ -50,6 +50,19 @@ function apply(tree: string, { block, line, path, side }: Step): void {
   writeFileSync(file, lines.join('\n'));
 }
 
+/** Rooms that show, list or check what the recipes add. */
+const FOLLOWING = ['test/unit/docs/', 'test/unit/core/doctor/', 'test/unit/show/render/', 'test/unit/scripts/'];
+
+/** The folder of unit tests for a file of lib: test/unit has the folders of lib. */
+function unitFolder(path: string): string[] {
+  const folder = dirname(path.replace(/^lib\//, 'test/unit/'));
+  if (!folder.startsWith('test/unit/')) return [];
+  return existsSync(join(root, folder)) ? [`${folder}/`] : unitFolder(folder);
+}
+
+/** Unit tests of the rooms that the recipes touch. */
+const UNIT = [...new Set([...steps.flatMap(({ path }) => unitFolder(path)), ...FOLLOWING])];
+
 /** Tests of the rooms to which the recipes add something. The pages and the golden screens show what a recipe changes; that a new
  * kind is swept, stressed and laid out is tried below. */
 const SIMULATED = [
@@ -130,8 +143,9 @@ describe('the copy with all recipes', () => {
 
   const vitest = [join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--reporter=dot'];
 
-  it('passes its unit tests', () => {
-    node(...vitest, '--project', 'unit');
+  it('passes the unit tests of what the recipes touch', () => {
+    for (const folder of UNIT) expect(existsSync(join(root, folder)), folder).toBe(true);
+    node(...vitest, '--project', 'unit', ...UNIT);
   });
 
   it('passes the simulated tests of what the recipes touch', () => {

@@ -9,7 +9,6 @@ import { breachesOf } from '../../../scripts/house-rules.mjs';
 import { summaryOf } from '../../../scripts/lint.mjs';
 import { progressLine } from '../../../scripts/progress-reporter.mjs';
 import { root } from '../../../scripts/run.mjs';
-import { skipsByReason } from '../../../scripts/skip-reporter.mjs';
 import { changesBetween } from '../../../scripts/stale.mjs';
 import { planOf } from '../../../scripts/test.mjs';
 
@@ -174,27 +173,6 @@ describe('the last line of lint', () => {
     [['types'], ['clang-tidy'], 'not clean: types; not checked here: clang-tidy'],
   ])('failed %j, skipped %j', (failed, skipped, line) => {
     expect(summaryOf({ failed, skipped })).toBe(line);
-  });
-});
-
-describe('the skip reporter', () => {
-  const test = (state: string, note?: string, fullName = 't') => ({
-    result: () => ({ state, note }),
-    project: { name: 'p' },
-    fullName,
-  });
-
-  it('groups skipped tests by their reason, with null for none', () => {
-    const reasons = skipsByReason([
-      test('passed'),
-      test('skipped', 'no GPU'),
-      test('skipped', undefined, 'on a real GPU (skipped: no GPU) > counts'),
-      test('skipped'),
-    ]);
-    expect([...reasons].map(([reason, names]) => [reason, names.length])).toEqual([
-      ['no GPU', 2],
-      [null, 1],
-    ]);
   });
 });
 
