@@ -2,7 +2,7 @@
 // and its time; a failed one does not stop the others, so that one run shows all there is. docs/building.md says how it decides.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { changesOf, DEPENDS, decide, RECORD, readRecord, tidied } from './ci-selection.mjs';
 import { isOfTests, REPEATED, recordAfter, reportOf, secondFailure, totalsOf, verdictOf } from './ci-verdict.mjs';
@@ -84,12 +84,16 @@ function printPlan(phases, { commands }) {
 /** What this run starts has this in its environment, also what a test leaves behind. */
 const MARK = `UMAPROBE_CI_RUN=${process.pid}-${Date.now()}`;
 
-class Run {
+export class Run {
   #running = new Set();
   #isEnding = false;
   #scratch = mkdtempSync(join(tmpdir(), 'umaprobe-ci-'));
   /** Of each stage that has ended: name, seconds, code, totals. */
   results = [];
+
+  #print(heading) {
+    if (!this.#isEnding) console.log(heading);
+  }
 
   /** Runs a command in a process group of its own; answers its exit code. */
   #run(command, { env = {}, background = false } = {}) {
@@ -129,7 +133,7 @@ class Run {
     const { command, env, name } = stage;
     const started = performance.now();
     const heading = `\n=== ${name}: ${command.join(' ')}`;
-    if (!background) console.log(heading);
+    if (!background) this.#print(heading);
     const { code, output, totals } = await this.#count(command, { env, background });
     const seconds = Math.round((performance.now() - started) / 1000);
     this.results.push({ stage, code, totals, seconds });
@@ -157,12 +161,17 @@ class Run {
     const failures = [...found.values()];
     for (const failure of failures.filter(({ again }) => again !== undefined).slice(0, REPEATED)) {
       const { again, env, name } = failure;
-      console.log(`\n=== once more: ${name}`);
+      this.#print(`\n=== once more: ${name}`);
       const vitest = [process.execPath, join('node_modules', 'vitest', 'vitest.mjs'), 'run', ...again];
       const { code, totals } = await this.#count(vitest, { env });
       failure.second = secondFailure(code, totals, !again.some((word) => word.startsWith('--testNamePattern')));
     }
     return failures;
+  }
+
+  endOnSignals() {
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+      process.once(name, () => this.end().finally(() => process.exit(128 + constants.signals[name])));
   }
 
   /** Ends everything that this run has started, wherever it has gone. */
@@ -236,8 +245,7 @@ async function ci() {
   if (words.includes('--dry-run')) return;
   const commit = all ? cleanCommit() : null;
   const run = new Run();
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.once(name, () => run.end().finally(() => process.exit(1)));
+  run.endOnSignals();
   for (const phase of phases) await run.phase(phase);
   const failures = await run.again();
   const record = readRecord();

@@ -90,6 +90,7 @@ describe('a decision', () => {
     expect(decide(['native/'], { changed: null, since: 'who knows' })).toEqual({ runs: true, because: 'who knows' });
   });
 
+  const ofRecipes = (pattern: RegExp) => pathsOfRecipes().find((path) => pattern.test(path)) as string;
   const CONDITIONAL = [
     'address and undefined sanitizer, built',
     'thread sanitizer, built',
@@ -107,9 +108,9 @@ describe('a decision', () => {
     ['test/unit/core/memory/ledger.test.ts', []],
     ['test/pkg/pack.test.ts', ['package of a fresh clone']],
     ['test/fuzz/maps.cc', ['fuzz']],
-    ['lib/core/snapshot/devices.ts', ['recipes']],
-    ['lib/cli/commands/fit.ts', ['recipes']],
-    ['test/sim/core/native/nvml.test.ts', CONDITIONAL.filter((name) => /sanitizer|recipes/.test(name))],
+    [ofRecipes(/^lib.*ts$/), ['recipes']],
+    [`${ofRecipes(/^lib.*\/$/)}new.ts`, ['recipes']],
+    ['test/sim/sim/library/abi.test.ts', CONDITIONAL.filter((name) => name.includes('sanitizer'))],
     ['native/nvml/nvml.h', CONDITIONAL],
     ['scripts/run.mjs', CONDITIONAL],
     ['package-lock.json', CONDITIONAL],
