@@ -1,5 +1,6 @@
-/** Before each file of tests: its processes end with the worker. */
+/** Before each file of tests: its processes end with the worker, and its random inputs have their seed. */
 import './ending.ts';
+import './seed.ts';
 import { join } from 'node:path';
 
 const { UMAPROBE_SCRATCH: scratch, VITEST_POOL_ID: worker = '0' } = process.env;
