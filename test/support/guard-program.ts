@@ -141,7 +141,15 @@ export function startGuard(keys: Keys, command: readonly string[], options: Spaw
     control: (line) => void (child.stdio[4] as NodeJS.WritableStream).write(`${line}\n`),
     goOn: () => void child.stdin?.end(),
     readings: (what, areWanted) =>
-      waitFor(what, () => lines.filter(({ event }) => event === 'reading') as ReadingLine[], areWanted),
+      waitFor(
+        what,
+        () => lines.filter(({ event }) => event === 'reading') as ReadingLine[],
+        (readings) => {
+          const last = lines.at(-1);
+          if (last?.event !== 'ended' || areWanted(readings)) return areWanted(readings);
+          throw new Error(`the guard ended before ${what}: ${JSON.stringify(last)}`);
+        },
+      ),
     line: (event) =>
       new Promise((resolve, reject) => {
         const found = lines.find((line) => line.event === event);

@@ -1,10 +1,12 @@
 /** umaprobe-guard on the real kernel: what takes too much is stopped before the floor, and what is healthy is not. */
 
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, type TestContext } from 'vitest';
 import { guardProgram } from '../../../lib/core/native/binding.ts';
 import { compileC } from '../../support/clients.ts';
@@ -216,14 +218,14 @@ it('the thread that judges allocates nothing once the program runs', async () =>
   const library = join(folder, 'count.so');
   compileC(join(ROOT, 'test/kernel/count_allocations.c'), library, ['-shared', '-fPIC', '-ldl']);
   const env = { ...process.env, LD_PRELOAD: library };
-  const bare = ['env', '-u', 'LD_PRELOAD', 'sh', '-c', "trap '' TERM; read _"];
+  const bare = ['env', '-u', 'LD_PRELOAD', 'sh', '-c', "trap '' TERM; echo deaf; read _"];
   const rules = { ...HARMLESS, load: 'drop,compact', loadFreeBytes: 2 ** 50, act: 0, intervalMs: 1, reportMs: 1 };
   const calm = startGuard(rules, bare, { env });
   await calm.readings('400 readings', ({ length }) => length > 400);
   calm.goOn();
   expect((await calm.end).stderr).toBe('0 allocations\n');
   const stopped = startGuard({ floorBytes: 2 ** 50, killBelowBytes: 0, graceMs: 100 }, bare, { env });
-  await stopped.line('action');
+  await Promise.all([stopped.line('action'), once(stopped.child.stdout as Readable, 'data')]);
   stopped.control('stop');
   const { code, stderr, ended } = await stopped.end;
   expect([code, stderr]).toEqual([6, '0 allocations\n']);
