@@ -17,7 +17,7 @@ describe.skipIf(missingSlurm !== null)(`Slurm${missingSlurm === null ? '' : ` (s
     writeFileSync(rank, `#!/bin/sh\n${machine}\nexec ${process.execPath} ${CLI} snapshot --json --sim $machine\n`);
     chmodSync(rank, 0o755);
     slurm = new TwoNodes();
-    expect(await slurm.start()).toBe(true);
+    await slurm.start();
   });
   afterAll(() => slurm.stop());
 

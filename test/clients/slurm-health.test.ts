@@ -40,7 +40,7 @@ describe.skipIf(missingSlurm !== null)(`Slurm${missingSlurm === null ? '' : ` (s
     become('gb10');
     slurm = new TwoNodes(`HealthCheckProgram=${CHECK}\nHealthCheckInterval=2\nHealthCheckNodeState=ANY\n`);
     installCheck(slurm.configuration);
-    expect(await slurm.start()).toBe(true);
+    await slurm.start();
   });
   afterAll(() => slurm.stop());
 

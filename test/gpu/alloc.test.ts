@@ -111,7 +111,7 @@ describe.skipIf(!hasGpu)(`the allocator on a real GPU${noGpu}`, () => {
           require('node:worker_threads').parentPort.postMessage(0); setInterval(() => {}, 1000); })();\`, { eval: true, execArgv: [] });
       await new Promise((resolve) => worker.once('message', resolve));
       print(free - (await b.memGetInfo(0, 10000))[0]); await worker.terminate();
-      let left; for (let i = 0; i < 100 && (left = free - (await b.memGetInfo(0, 10000))[0]) > ${64 * MiB}; i++) await sleep(50); print(left);`,
+      let left; await until(async () => (left = free - (await b.memGetInfo(0, 10000))[0]) <= ${64 * MiB}); print(left);`,
     )) as [number, number];
     expect(held).toBeGreaterThanOrEqual(4 * GiB);
     expect(left).toBeLessThan(64 * MiB);

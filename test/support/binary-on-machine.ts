@@ -1,6 +1,7 @@
 /**
  * The bare binary in a process of its own. A program is an ES module in which `b` is the binary, `binary` its path,
- * `print(value)` writes one JSON document per line and `sleep(ms)` waits.
+ * `print(value)` writes one JSON document per line, `sleep(ms)` waits, and `until(look)` waits until `look` answers something,
+ * or for 50 s.
  */
 import type { Machine } from '../../lib/sim.ts';
 import { binaryPath, threadSanitizerEnvironment } from './binary.ts';
@@ -14,7 +15,8 @@ export const BINARY_PRELUDE = `
     const binary = ${JSON.stringify(binaryPath)};
     const b = require(binary);
     const print = (value) => console.log(JSON.stringify(value, (_, v) => (Number.isNaN(v) ? 'NaN' : v)));
-    const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));`;
+    const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    const until = async (look) => { for (let i = 0; i < 5000 && !(await look()); i++) await sleep(10); };`;
 
 /** Runs a program in this environment; on the real machine unless the environment names a simulated one. */
 export function runWithBinary(program: string, env: NodeJS.ProcessEnv = {}): Promise<ProcessResult> {

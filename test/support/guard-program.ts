@@ -9,6 +9,7 @@ import { guardProgram } from '../../lib/core/native/binding.ts';
 import type { PROGRAM_OPTIONS, PROGRAM_TEXTS, ProgramRules } from '../../lib/core/native/guard-protocol.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { GiB, MiB } from './units.ts';
+import { waitFor } from './wait.ts';
 
 export interface GuardLine {
   event: string;
@@ -27,6 +28,12 @@ export interface ActionLine extends GuardLine {
   evidence: Evidence;
   dryRun: boolean;
   failure: string | null;
+}
+export interface ReadingLine extends GuardLine {
+  at: string;
+  available: number;
+  groupBytes: number | null;
+  groupGpuBytes: number | null;
 }
 export interface EndedLine extends GuardLine {
   exitCode: number | null;
@@ -56,6 +63,8 @@ type Keys = { readonly [Key in Name]?: number | string | undefined };
 
 /** Rules that stop nothing on this machine. */
 export const HARMLESS: Keys = { floorBytes: 0, killBelowBytes: 0, nearBytes: 0, killNearBytes: 0 };
+/** Rules that stop everything at once, by SIGTERM: what other programs take meanwhile is no fall. */
+export const CRITICAL: Keys = { floorBytes: 2 ** 50, killBelowBytes: 2 ** 49, minFallBytes: 2 ** 50 };
 
 export function guardWords(keys: Keys, command: readonly string[] = []): string[] {
   const options = Object.entries({ ...RULES, ...keys }).filter(([, value]) => value !== undefined);
@@ -87,8 +96,12 @@ export interface Guarded {
   child: ChildProcess;
   lines: GuardLine[];
   control: (line: string) => void;
+  /** Ends what the program reads, for which the programs of these tests wait. */
+  goOn: () => void;
   /** Resolves at the line of this event, or rejects at the end. */
   line: (event: string) => Promise<GuardLine>;
+  /** Waits until the readings in the report are as wanted. */
+  readings: (what: string, areWanted: (readings: ReadingLine[]) => boolean) => Promise<ReadingLine[]>;
   end: Promise<{
     code: number | null;
     signal: NodeJS.Signals | null;
@@ -100,7 +113,7 @@ export interface Guarded {
 
 export function startGuard(keys: Keys, command: readonly string[], options: SpawnOptions = {}): Guarded {
   const args = guardWords({ reportFd: 3, controlFd: 4, ...keys }, command);
-  const child = spawn(guardProgram().file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] });
+  const child = spawn(guardProgram().file, args, { ...options, stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] });
   const lines: GuardLine[] = [];
   const output = { stdout: '', stderr: '' };
   let report = '';
@@ -116,7 +129,7 @@ export function startGuard(keys: Keys, command: readonly string[], options: Spaw
     }
     report = report.slice(end);
   });
-  child.stdio[4]?.on('error', () => {});
+  for (const stream of [child.stdin, child.stdio[4]]) stream?.on('error', () => {});
   const end = new Promise<Awaited<Guarded['end']>>((resolve) =>
     child.once('close', (code, signal) =>
       resolve({ code, signal, ended: lines.findLast(({ event }) => event === 'ended') as EndedLine, ...output }),
@@ -126,6 +139,17 @@ export function startGuard(keys: Keys, command: readonly string[], options: Spaw
     child,
     lines,
     control: (line) => void (child.stdio[4] as NodeJS.WritableStream).write(`${line}\n`),
+    goOn: () => void child.stdin?.end(),
+    readings: (what, areWanted) =>
+      waitFor(
+        what,
+        () => lines.filter(({ event }) => event === 'reading') as ReadingLine[],
+        (readings) => {
+          const last = lines.at(-1);
+          if (last?.event !== 'ended' || areWanted(readings)) return areWanted(readings);
+          throw new Error(`the guard ended before ${what}: ${JSON.stringify(last)}`);
+        },
+      ),
     line: (event) =>
       new Promise((resolve, reject) => {
         const found = lines.find((line) => line.event === event);
@@ -137,9 +161,12 @@ export function startGuard(keys: Keys, command: readonly string[], options: Spaw
   };
 }
 
-/** Runs a command under the guard. */
-export const runGuard = (keys: Keys, command: readonly string[], options: SpawnOptions = {}) =>
-  startGuard(keys, command, options).end;
+/** Runs a command under the guard. It has nothing to read. */
+export function runGuard(keys: Keys, command: readonly string[], options: SpawnOptions = {}): Guarded['end'] {
+  const guarded = startGuard(keys, command, options);
+  guarded.goOn();
+  return guarded.end;
+}
 
 export const signalNumber = (name: NodeJS.Signals): number => constants.signals[name];
 

@@ -117,7 +117,15 @@ export function startPod(
   const binaries = [program.slice(path.length), ...addons].map((file) => join(folder, file));
   const linked = new Set([setpriv, ...binaries].flatMap(librariesOf));
   const all = [...mounts, [setpriv, SETPRIV], ...[...linked].map((library) => [library, library])];
-  const inside = [SETPRIV, '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all'];
+  // It has no variable of the tests, and ends with them all the same.
+  const inside = [
+    SETPRIV,
+    '--pdeathsig=KILL',
+    '--no-new-privs',
+    '--bounding-set=-all',
+    '--inh-caps=-all',
+    '--ambient-caps=-all',
+  ];
   const root = temporaryFolder('pod');
   return spawn('unshare', [
     ...['--mount', '--propagation', 'private', 'sh', '-euc', IN_NAMESPACE, 'sh', root, ...all.flat(), '--'],

@@ -64,9 +64,8 @@ export function withFastMachine<T>(
   return withMachine(machine, use, { scale: 20 });
 }
 
-/** Bytes that processes hold on the machine, after waiting up to 3 s for exits, which take simulated time. */
-export async function heldBytesAtRest(simulation: Simulation): Promise<number> {
-  const held = () => (simulation.record().live as { bytes: number }[]).reduce((sum, { bytes }) => sum + bytes, 0);
-  await waitFor(() => held() === 0, 3000);
-  return held();
+/** Waits until no process holds bytes on the machine: an exit takes simulated time. */
+export async function nothingIsHeld(simulation: Simulation): Promise<void> {
+  const held = () => (simulation.record().live as { bytes: number }[]).filter(({ bytes }) => bytes > 0);
+  await waitFor('the end of all memory that is held', held, (live) => live.length === 0);
 }

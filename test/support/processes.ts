@@ -1,7 +1,9 @@
 /** Child processes of the tests, and the state of any process in /proc. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmdirSync } from 'node:fs';
+import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
+import { waitFor } from './wait.ts';
 
 export type ModuleProcess = ChildProcessByStdio<null, Readable, Readable>;
 
@@ -75,6 +77,27 @@ export function isRunning(pid: number): boolean {
     return false;
   }
 }
+
+/** Whether a signal is in a set of /proc/PID/status: "SigCgt" of those that are handled, "ShdPnd" of those that wait. */
+export function hasSignal(pid: number, set: 'SigCgt' | 'ShdPnd', name: NodeJS.Signals): boolean {
+  const [, mask = '0'] = new RegExp(`^${set}:\\s+(\\w+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return ((BigInt(`0x${mask}`) >> BigInt(constants.signals[name] - 1)) & 1n) === 1n;
+}
+
+/** Removes a control group, once its last process has been waited for. */
+export const removeGroup = (path: string): Promise<unknown> =>
+  waitFor(
+    `the end of all in ${path}`,
+    () => {
+      try {
+        rmdirSync(path);
+        return 'removed';
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).code;
+      }
+    },
+    (result) => result === 'removed',
+  );
 
 export function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);

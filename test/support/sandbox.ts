@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findTool } from '../../scripts/run.mjs';
+import { inheritance } from './ending.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** A folder for PATH that holds these programs and no others. */
@@ -40,7 +41,7 @@ export function runInSandbox(
   const home = { HOME: process.env.HOME ?? '/root', npm_config_loglevel: 'error' };
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd,
-    env: { ...home, ...env },
+    env: { ...home, ...inheritance, ...env },
     encoding: 'utf8',
   });
   if (error) throw error;

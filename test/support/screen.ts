@@ -1,27 +1,36 @@
 /** Programs that draw on a terminal: run in tmux, and read from its screen. */
-import { spawnSync } from 'node:child_process';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findTool } from '../../scripts/run.mjs';
 import { unsanitizedEnvironment } from './clients.ts';
+import { waitFor } from './wait.ts';
 
 /** Why no program can be given a terminal; null: it can. */
 export const missingTerminal = findTool('tmux') === null ? 'no tmux (Debian: apt-get install tmux)' : null;
 
-const LIMIT_MS = 50_000;
-
 let terminals = 0;
 
-/** Starts a command in a terminal of its own, and answers what calls tmux for that terminal. */
-function openTerminal(
+export type Tmux = (...args: string[]) => SpawnSyncReturns<string>;
+
+/** A shell without startup files. */
+export const BASH = ['bash', '--norc', '--noprofile', '-i'];
+
+/**
+ * Starts a command in a terminal of its own, and answers what calls tmux for that terminal.
+ *
+ * @param inherited the environment to which `env` is added.
+ */
+export function openTerminal(
   command: readonly string[],
   env: Record<string, string>,
   { columns, rows }: { columns: number; rows: number },
-) {
+  inherited = unsanitizedEnvironment(),
+): Tmux {
   const socket = `umaprobe-${process.pid}-${terminals++}`;
-  const tmux = (...args: string[]) =>
+  const tmux: Tmux = (...args) =>
     spawnSync('tmux', ['-u', '-L', socket, '-f', '/dev/null', ...args], {
       encoding: 'utf8',
-      env: { ...unsanitizedEnvironment(), TERM: 'screen-256color', LANG: 'C.UTF-8' },
+      env: { ...inherited, TERM: 'screen-256color', LANG: 'C.UTF-8' },
     });
   const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
   const size = ['-x', String(columns), '-y', String(rows)];
@@ -29,6 +38,17 @@ function openTerminal(
   if (started.status !== 0) throw new Error(`tmux: ${started.stderr}`);
   return tmux;
 }
+
+/** All lines since the terminal was cleared. */
+export const screenOn = (tmux: Tmux): string => tmux('capture-pane', '-p', '-S', '-').stdout;
+
+/** Waits until the lines of a terminal match. */
+export const shows = (tmux: Tmux, pattern: RegExp): Promise<string> =>
+  waitFor(
+    `${pattern} on the screen`,
+    () => screenOn(tmux),
+    (text) => pattern.test(text),
+  );
 
 /**
  * Runs a program in a terminal of its own until the screen matches, or for 50 s; answers the lines of the screen.
@@ -44,13 +64,16 @@ export async function screenOf(
   const tmux = openTerminal(command, env, { columns, rows });
   try {
     let screen = '';
-    for (const end = performance.now() + LIMIT_MS; performance.now() < end; await sleep(100)) {
-      const captured = tmux('capture-pane', '-p');
-      // A program that has ended takes its terminal along; what it drew last is kept.
-      if (captured.status !== 0) break;
-      screen = captured.stdout;
-      if (shows.test(screen)) break;
-    }
+    await waitFor(
+      `${shows} on the screen of ${command.join(' ')}`,
+      () => {
+        const captured = tmux('capture-pane', '-p');
+        // A program that has ended takes its terminal along; what it drew last is kept.
+        if (captured.status === 0) screen = captured.stdout;
+        return captured.status === 0 ? screen : null;
+      },
+      (seen) => seen === null || shows.test(seen),
+    );
     return screen.split('\n').map((line) => line.trimEnd());
   } finally {
     tmux('kill-server');
@@ -87,14 +110,7 @@ export async function openScreen(
       .join('\n');
   return {
     lines,
-    async until(pattern) {
-      let screen = '';
-      for (const end = performance.now() + LIMIT_MS; performance.now() < end; await sleep(50)) {
-        screen = await lines();
-        if (pattern.test(screen)) return screen;
-      }
-      throw new Error(`${pattern} is not on the screen:\n${screen}`);
-    },
+    until: (pattern) => waitFor(`${pattern} on the screen`, lines, (screen) => pattern.test(screen)),
     async type(...keys) {
       // One after the other, as a person types: the program reads them one by one.
       for (const key of keys) {
@@ -105,8 +121,11 @@ export async function openScreen(
     resize: ({ columns, rows }) => void tmux('resize-window', '-x', String(columns), '-y', String(rows)),
     hasRung: () => tmux('display-message', '-p', '#{window_bell_flag}').stdout.trim() === '1',
     async ended() {
-      for (const end = performance.now() + LIMIT_MS; tmux('has-session').status === 0; await sleep(50))
-        if (performance.now() > end) throw new Error(`${command.join(' ')} has not ended`);
+      await waitFor(
+        `the end of ${command.join(' ')}`,
+        () => tmux('has-session').status !== 0 || tmux('capture-pane', '-p').stdout,
+        (seen) => seen === true,
+      );
     },
     close: () => void tmux('kill-server'),
   };
@@ -147,9 +166,11 @@ export async function screensOf(
     const screens: Screen[] = [];
     for (const [at, command] of commands.entries()) {
       const title = () => tmux('display-message', '-p', '#{pane_title}').stdout.trim();
-      for (const end = performance.now() + LIMIT_MS; title() !== endOf(at); await sleep(50)) {
-        if (performance.now() > end) throw new Error(`${command} has not ended: ${linesOf().join('\n')}`);
-      }
+      await waitFor(
+        `the end of ${command}`,
+        () => title() === endOf(at) || linesOf(),
+        (seen) => seen === true,
+      );
       const all = linesOf('-S', '-');
       const wrapped = linesOf('-J', '-S', '-').filter((line) => line.length > columns);
       screens.push({ lines: linesOf(), all, wrapped });

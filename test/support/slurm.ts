@@ -5,7 +5,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { cliEnvironment } from './cli.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { waitFor } from './wait.ts';
@@ -37,7 +36,7 @@ export class TwoNodes {
     this.#more = more;
   }
 
-  async start(): Promise<boolean> {
+  async start(): Promise<void> {
     const { folder } = this;
     const [controller, first, second] = await freePorts(3);
     const [host = 'localhost'] = hostname().split('.');
@@ -55,7 +54,8 @@ export class TwoNodes {
       this.#daemons.push(spawn(program, ['-D', '-f', this.configuration, ...args], { stdio: 'ignore', env: this.env }));
     run('slurmctld');
     for (const name of ['n1', 'n2']) run('slurmd', '-N', name);
-    return waitFor(() => this.ask('sinfo', '-h', '-N', '-o', '%T').trim() === 'idle\nidle', 15_000);
+    const states = () => this.ask('sinfo', '-h', '-N', '-o', '%T').trim();
+    await waitFor('two nodes that are idle', states, (text) => text === 'idle\nidle');
   }
 
   ask(program: string, ...args: string[]): string {
@@ -65,11 +65,15 @@ export class TwoNodes {
   /** After its jobs: what they leave waits for the daemons. */
   async stop(): Promise<void> {
     this.ask('scancel', '--user=root');
-    await waitFor(() => this.ask('squeue', '-h') === '', 10_000);
+    await waitFor(
+      'an empty queue',
+      () => this.ask('squeue', '-h'),
+      (jobs) => jobs === '',
+    );
     for (const daemon of this.#daemons.toReversed()) {
       const ended = once(daemon, 'close');
       daemon.kill('SIGTERM');
-      await Promise.race([ended, sleep(5000).then(() => daemon.kill('SIGKILL'))]);
+      await ended;
     }
   }
 }

@@ -83,10 +83,8 @@ export class Systemd {
       systemd = new Systemd(child, cgroup, pid);
       return systemd.run('systemctl', 'is-active', 'umaprobe-test.target').stdout === 'active\n';
     };
-    if (await waitFor(() => child.exitCode !== null || isUp(), 10_000)) {
-      if (systemd !== null && child.exitCode === null) return systemd;
-    }
-    child.kill('SIGKILL');
+    await waitFor('the units of systemd, or its end', () => child.exitCode !== null || isUp());
+    if (systemd !== null && child.exitCode === null) return systemd;
     return `systemd does not start in namespaces here: ${stderr.trim().split('\n').at(-1) ?? ''}`;
   }
 
@@ -109,7 +107,7 @@ export class Systemd {
     // The first process of a namespace takes all others with it.
     process.kill(this.#pid, 'SIGKILL');
     await ended;
-    await waitFor(() => removeTree(this.#cgroup), 5000);
+    await waitFor(`an empty ${this.#cgroup}`, () => removeTree(this.#cgroup));
   }
 }
 

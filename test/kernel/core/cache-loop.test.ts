@@ -16,39 +16,41 @@ afterAll(() => {
 
 interface Measured {
   files: number;
-  durationMs: number;
-  /** The longest time for which the event loop was blocked. */
+  /** Processor time of the event loop, in all and in its longest turn: others take the processor for longer than that. */
+  cpuMs: number;
   longestMs: number;
 }
 
 /** Measures calls in a program with nothing else in its event loop. */
 const program = (tree: string) => `
+  const { readFileSync } = await import('node:fs');
   const { cacheStatus, evictFiles } = umaprobe;
   const tree = ${JSON.stringify(tree)};
   let last = 0;
   let longest = 0;
   let immediate;
+  // Of the thread whose id is that of the process.
+  const cpuMs = () => Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]) / 1e6;
   const turn = () => {
-    const now = performance.now();
+    const now = cpuMs();
     longest = Math.max(longest, now - last);
     last = now;
     immediate = setImmediate(turn);
   };
   async function measure(call) {
-    const from = last = performance.now();
+    const from = last = cpuMs();
     longest = 0;
     immediate = setImmediate(turn);
     const report = await call();
     clearImmediate(immediate);
-    return { files: report.files.length, durationMs: performance.now() - from, longestMs: longest };
+    return { files: report.files.length, cpuMs: cpuMs() - from, longestMs: longest };
   }
   await cacheStatus([tree], { top: 1 });
   const status = await measure(() => cacheStatus([tree], { top: 100000 }));
   return [status, await measure(() => evictFiles([tree], { top: 100000 }))];`;
 
 describe('the event loop', () => {
-  // The benchmark limits the length of a turn. Here other programs may take the processor for some time.
-  it('turns while files are inspected, listed and evicted', { retry: 2, timeout: 120_000 }, async (context) => {
+  it('turns while files are inspected, listed and evicted', async (context) => {
     if ('reason' in disk) return context.skip(disk.reason);
     const tree = join(folder, 'tree');
     rmSync(tree, { recursive: true, force: true });
@@ -58,9 +60,9 @@ describe('the event loop', () => {
     }
     execFileSync('sync');
     const calls = await evaluatePackage<Measured[]>(program(tree));
-    for (const { durationMs, files, longestMs } of calls) {
+    for (const { cpuMs, files, longestMs } of calls) {
       expect(files).toBeGreaterThan(0.9 * FILES); // other programs may drop caches meanwhile
-      expect(longestMs).toBeLessThan(durationMs / 4);
+      expect(longestMs).toBeLessThan(cpuMs / 4);
     }
   });
 });

@@ -2,10 +2,10 @@
 
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { compileC } from '../../support/clients.ts';
 import { HARMLESS, runGuard } from '../../support/guard-program.ts';
+import { removeGroup } from '../../support/processes.ts';
 import { diskFolder, writeRandom } from '../../support/real-files.ts';
 import { ROOT } from '../../support/root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -70,15 +70,7 @@ beforeAll(() => {
 });
 
 afterAll(async () => {
-  // The kernel takes a moment to forget the processes of a group.
-  for (let at = 0; group !== null && at < 50; at++) {
-    try {
-      rmdirSync(group.path);
-      break;
-    } catch {
-      await sleep(100);
-    }
-  }
+  if (group !== null) await removeGroup(group.path);
 });
 
 describe('real memory pressure', () => {

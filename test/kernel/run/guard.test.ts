@@ -1,14 +1,17 @@
 /** umaprobe-guard on the real kernel: what takes too much is stopped before the floor, and what is healthy is not. */
 
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Readable } from 'node:stream';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, type TestContext } from 'vitest';
 import { guardProgram } from '../../../lib/core/native/binding.ts';
 import { compileC } from '../../support/clients.ts';
 import { type EndedLine, guardWords, HARMLESS, runGuard, runs, startGuard } from '../../support/guard-program.ts';
+import { besideOthers, watchOthers } from '../../support/other-programs.ts';
 import { asNobody, diskFolder } from '../../support/real-files.ts';
 import { ROOT } from '../../support/root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -45,13 +48,33 @@ function floorWith(room: number): { floorBytes: number; killBelowBytes: number }
   return { floorBytes, killBelowBytes: floorBytes - GiB };
 }
 
-function expectStopped(
-  rules: { floorBytes: number },
-  { code, ended }: { code: number | null; ended: EndedLine },
-): void {
+type Rules = ReturnType<typeof floorWith>;
+type End = { code: number | null; ended: EndedLine };
+
+function expectStopped({ floorBytes }: Rules, { code, ended }: End): void {
   expect(code).toBe(6);
   expect(ended.actions.find(({ action }) => action !== 'warn')).toMatchObject({ reason: 'floor-near', failure: null });
-  expect(ended.lowestAvailable).toBeGreaterThan(rules.floorBytes);
+  expect(ended.lowestAvailable).toBeGreaterThan(floorBytes);
+}
+
+/** It is stopped before the floor, unless other programs take it; `check` is of the end alone. */
+async function stops(
+  context: TestContext,
+  run: (rules: Rules) => Promise<End>,
+  check = (_: End): void => {},
+  room = 2 * GiB,
+): Promise<void> {
+  await besideOthers(context, 64 * MiB, async () => {
+    const moved = watchOthers(process.pid);
+    const rules = floorWith(room);
+    const end = await run(rules);
+    const others = moved();
+    const checkAll = (): void => {
+      expectStopped(rules, end);
+      check(end);
+    };
+    return { others, check: checkAll };
+  });
 }
 
 describe('a program that takes memory', () => {
@@ -68,79 +91,93 @@ describe('a program that takes memory', () => {
     const stopped: number[] = [];
     for (let tries = 0; stopped.length < REPEATS && tries < REPEATS + 4; tries++) {
       await touchMemory(room);
-      const rules = floorWith(room);
-      const end = await runGuard(rules, [hog, String(rate * 1024), String((room + 2 * GiB) / MiB)]);
+      const run = (rules: Rules) => runGuard(rules, [hog, String(rate * 1024), String((room + 2 * GiB) / MiB)]);
       // Whatever the machine gave.
-      expectStopped(rules, end);
-      const slope = end.ended.actions.find(({ action }) => action !== 'warn')?.evidence.slope ?? 0;
-      if (-slope > 0.8 * rate * GiB) stopped.push(-slope / GiB);
+      await stops(
+        context,
+        run,
+        ({ ended }) => {
+          const slope = ended.actions.find(({ action }) => action !== 'warn')?.evidence.slope ?? 0;
+          if (-slope > 0.8 * rate * GiB) stopped.push(-slope / GiB);
+        },
+        room,
+      );
     }
     if (REPEATS > 1) console.log(`stopped while it took ${stopped.map((each) => each.toFixed(1)).join(', ')} GiB/s`);
     if (stopped.length < REPEATS) context.skip(`stopped each time, but ${stopped.length} of ${REPEATS} at this rate`);
   });
 
-  it('is stopped while both cores are busy', async () => {
+  it('is stopped while both cores are busy', async (context) => {
     for (let at = 0; at < 4; at++) others.push(spawn('sh', ['-c', 'while :; do :; done']).pid as number);
-    const rules = floorWith(2 * GiB);
-    expectStopped(rules, await runGuard(rules, [hog, '2048', '4096']));
+    await stops(context, (rules) => runGuard(rules, [hog, '2048', '4096']));
   });
 
-  it('is killed before the floor if it ignores SIGTERM, and if it left its group and its session', async () => {
-    const rules = floorWith(2 * GiB);
-    const end = await runGuard(rules, ['sh', '-c', `trap '' TERM; setsid sh -c 'setsid ${hog} 2048 4096' & sleep 100`]);
-    expectStopped(rules, end);
-    expect(end.ended.actions.filter(({ action }) => action !== 'warn')).toMatchObject([
-      { action: 'term', reason: 'floor-near' },
-      { action: 'kill', reason: 'floor-near' },
-    ]);
+  it('is killed before the floor if it ignores SIGTERM, and if it left its group and its session', async (context) => {
+    const script = `trap '' TERM; setsid sh -c 'setsid ${hog} 2048 4096' & sleep 100`;
+    await stops(
+      context,
+      (rules) => runGuard(rules, ['sh', '-c', script]),
+      ({ ended }) =>
+        expect(ended.actions.filter(({ action }) => action !== 'warn')).toMatchObject([
+          { action: 'term', reason: 'floor-near' },
+          { action: 'kill', reason: 'floor-near' },
+        ]),
+    );
     expect(spawnSync('pgrep', ['-f', hog], { encoding: 'utf8' }).stdout).toBe('');
   });
 
-  it('is stopped although the program that started it has ended', async () => {
-    const rules = floorWith(2 * GiB);
-    const guarded = startGuard(rules, ['sh', '-c', `setsid ${hog} 2048 4096 > /dev/null 2>&1 &`]);
-    const { pids } = (await guarded.line('left')) as { pids?: number[] };
-    expect(await guarded.line('ended')).toMatchObject({ exitCode: 0, stopped: false });
-    const [left = 0] = pids ?? [];
-    expect(await waitFor(() => !runs(left), 20_000)).toBe(true);
-    expect(available()).toBeGreaterThan(rules.floorBytes);
-    expect((await guarded.end).code).toBe(0);
-  });
-
-  it('is stopped by a user without rights', async () => {
-    const rules = floorWith(2 * GiB);
-    expectStopped(rules, await runGuard(rules, [hog, '2048', '4096'], asNobody));
-  });
-
-  it('is stopped while JavaScript is blocked', async () => {
-    const rules = floorWith(2 * GiB);
-    const guarded = startGuard({ ...rules, reportMs: 1 }, [hog, '2048', '4096']);
-    const { pid } = await guarded.line('started');
-    const end = performance.now() + 20_000;
-    while (runs(String(pid)) && performance.now() < end)
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
-    expect(runs(String(pid))).toBe(false);
-    expectStopped(rules, await guarded.end);
-  });
-
-  it.each(['SIGSTOP', 'SIGKILL'] as const)('is stopped after %s to the parent', async (signal) => {
-    const rules = floorWith(2 * GiB);
-    const report = join(folder, `report-${signal}`);
-    const fd = openSync(report, 'w');
-    const args = guardWords({ ...rules, reportFd: 3 }, ['sh', '-c', `sleep 0.3; exec ${hog} 2048 4096`]);
-    const parent = spawn('sh', ['-c', '"$@" & wait', 'sh', guardProgram().file, ...args], {
-      stdio: ['ignore', 'ignore', 'ignore', fd],
+  it('is stopped although the program that started it has ended', async (context) => {
+    await besideOthers(context, 64 * MiB, async () => {
+      const moved = watchOthers(process.pid);
+      const rules = floorWith(2 * GiB);
+      const guarded = startGuard(rules, ['sh', '-c', `setsid ${hog} 2048 4096 > /dev/null 2>&1 &`]);
+      const { pids } = (await guarded.line('left')) as { pids?: number[] };
+      expect(await guarded.line('ended')).toMatchObject({ exitCode: 0, stopped: false });
+      const [left = 0] = pids ?? [];
+      await waitFor('the end of what was left', () => !runs(left));
+      const now = available();
+      expect((await guarded.end).code).toBe(0);
+      return { others: moved(), check: () => expect(now).toBeGreaterThan(rules.floorBytes) };
     });
-    closeSync(fd);
-    await sleep(200);
-    parent.kill(signal);
-    let ended: EndedLine | undefined;
-    for (const end = performance.now() + 20_000; ended === undefined && performance.now() < end; await sleep(50)) {
-      const last = /^\{"event":"ended".*\n/m.exec(readFileSync(report, 'utf8'))?.[0];
-      if (last !== undefined) ended = JSON.parse(last) as EndedLine;
-    }
-    parent.kill('SIGKILL');
-    expectStopped(rules, { code: 6, ended: ended as EndedLine });
+  });
+
+  it('is stopped by a user without rights', async (context) => {
+    await stops(context, (rules) => runGuard(rules, [hog, '2048', '4096'], asNobody));
+  });
+
+  it('is stopped while JavaScript is blocked', async (context) => {
+    await stops(context, async (rules) => {
+      const guarded = startGuard({ ...rules, reportMs: 1 }, [hog, '2048', '4096']);
+      const { pid } = await guarded.line('started');
+      const end = performance.now() + 50_000;
+      while (runs(String(pid)) && performance.now() < end)
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+      expect(runs(String(pid))).toBe(false);
+      return guarded.end;
+    });
+  });
+
+  it.for(['SIGSTOP', 'SIGKILL'] as const)('is stopped after %s to the parent', async (signal, context) => {
+    await stops(context, async (rules) => {
+      const [report, gate] = ['report', 'gate'].map((name) => join(temporaryFolder(name), name)) as [string, string];
+      spawnSync('mkfifo', [gate]);
+      const fd = openSync(report, 'w');
+      const args = guardWords({ ...rules, reportFd: 3 }, ['sh', '-c', `read _ < ${gate}; exec ${hog} 2048 4096`]);
+      const parent = spawn('sh', ['-c', '"$@" & wait', 'sh', guardProgram().file, ...args], {
+        stdio: ['ignore', 'ignore', 'ignore', fd],
+      });
+      closeSync(fd);
+      const lineOf = (event: string) =>
+        waitFor(`the line ${event}`, () =>
+          new RegExp(`^\\{"event":"${event}".*\n`, 'm').exec(readFileSync(report, 'utf8')),
+        );
+      await lineOf('started');
+      parent.kill(signal);
+      await writeFile(gate, 'go\n');
+      const [ended] = await lineOf('ended');
+      parent.kill('SIGKILL');
+      return { code: 6, ended: JSON.parse(ended) as EndedLine };
+    });
   });
 });
 
@@ -181,13 +218,14 @@ it('the thread that judges allocates nothing once the program runs', async () =>
   const library = join(folder, 'count.so');
   compileC(join(ROOT, 'test/kernel/count_allocations.c'), library, ['-shared', '-fPIC', '-ldl']);
   const env = { ...process.env, LD_PRELOAD: library };
-  const bare = ['env', '-u', 'LD_PRELOAD', 'sh', '-c', "trap '' TERM; for i in 1 2 3 4 5 6 7 8; do sleep 0.1; done"];
-  const run = (rules: Parameters<typeof runGuard>[0]) => runGuard({ intervalMs: 1, ...rules }, bare, { env });
-  const calm = await run({ ...HARMLESS, load: 'drop,compact', loadFreeBytes: 2 ** 50, act: 0 });
-  expect(calm.ended.readings).toBeGreaterThan(400);
-  expect(calm.stderr).toBe('0 allocations\n');
+  const bare = ['env', '-u', 'LD_PRELOAD', 'sh', '-c', "trap '' TERM; echo deaf; read _"];
+  const rules = { ...HARMLESS, load: 'drop,compact', loadFreeBytes: 2 ** 50, act: 0, intervalMs: 1, reportMs: 1 };
+  const calm = startGuard(rules, bare, { env });
+  await calm.readings('400 readings', ({ length }) => length > 400);
+  calm.goOn();
+  expect((await calm.end).stderr).toBe('0 allocations\n');
   const stopped = startGuard({ floorBytes: 2 ** 50, killBelowBytes: 0, graceMs: 100 }, bare, { env });
-  await sleep(300);
+  await Promise.all([stopped.line('action'), once(stopped.child.stdout as Readable, 'data')]);
   stopped.control('stop');
   const { code, stderr, ended } = await stopped.end;
   expect([code, stderr]).toEqual([6, '0 allocations\n']);

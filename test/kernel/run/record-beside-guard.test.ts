@@ -1,14 +1,16 @@
 /** A recorder beside the guard of a program: one reading serves both, and none is missing when the guard is gone. */
 
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { guard } from '../../../lib/run/guard/index.ts';
 import { readRecord, record } from '../../../lib/run/record/index.ts';
-import type { GuardReport, Recorder } from '../../../lib/types/index.ts';
+import type { GuardOptions, GuardReport, Recorder } from '../../../lib/types/index.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { GiB } from '../../support/units.ts';
+import { waitFor } from '../../support/wait.ts';
 
 /** How often the thread that reads has slept. */
 function sleeps(): number {
@@ -30,6 +32,38 @@ async function begin(intervalMs: number): Promise<{ recorder: Recorder; folder: 
   return { recorder, folder };
 }
 
+/** A program that ends when it is told to, under a guard. */
+async function guarded(options: Partial<GuardOptions> = {}) {
+  const gate = join(temporaryFolder('gate'), 'gate');
+  execFileSync('mkfifo', [gate]);
+  let report: Promise<GuardReport> | undefined;
+  const pid = await new Promise<number>((resolve, reject) => {
+    report = guard({
+      command: ['sh', '-c', 'read _ < "$0"', gate],
+      stdio: 'pipe',
+      floorBytes: 2 * GiB,
+      ...options,
+      onEvent: (event) => {
+        if (event.type === 'started') resolve(event.pid ?? 0);
+      },
+    });
+    report.catch(reject);
+  });
+  const end = async (): Promise<GuardReport> => {
+    await writeFile(gate, 'end\n');
+    return report as Promise<GuardReport>;
+  };
+  return { pid, report: report as unknown as Promise<GuardReport>, end };
+}
+
+/** Waits for so many samples; answers how many there were, and how often the recorder slept for them. */
+async function sampled(recorder: Recorder, count: number): Promise<{ samples: number; slept: number }> {
+  const before = { samples: recorder.state().samples, sleeps: sleeps() };
+  const samples = () => recorder.state().samples - before.samples;
+  await waitFor(`${count} samples`, samples, (seen) => seen >= count);
+  return { samples: samples(), slept: sleeps() - before.sleeps };
+}
+
 /** Parent of a program: the guard itself. */
 const guardOf = (pid: number) => Number(/\) . (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
 
@@ -49,74 +83,50 @@ describe('a recorder beside a guard', () => {
   it('takes the readings of one guard after the other, and reads itself when they have ended', async () => {
     const { recorder, folder } = await begin(1);
     for (let count = 0; count < 2; count++) {
-      let before = { samples: 0, sleeps: 0 };
-      const { readings } = await guard({
-        command: ['sleep', '1'],
-        stdio: 'pipe',
-        intervalMs: 1,
-        floorBytes: 2 * GiB,
-        onEvent: (event) => {
-          if (event.type === 'started') before = { samples: recorder.state().samples, sleeps: sleeps() };
-        },
-      });
+      const { end } = await guarded({ intervalMs: 1 });
       // Each of its own readings would be one.
-      expect(sleeps() - before.sleeps).toBeLessThan(0.5 * readings);
-      await sleep(200);
-      expect(recorder.state().samples - before.samples).toBeGreaterThan(0.8 * readings);
+      const { samples, slept } = await sampled(recorder, 500);
+      expect(slept).toBeLessThan(0.5 * samples);
+      await end();
     }
-    const { samples } = recorder.state();
-    await sleep(500);
-    expect(recorder.state().samples - samples).toBeGreaterThan(100);
+    const alone = await sampled(recorder, 100);
+    expect(alone.slept).toBeGreaterThan(0.5 * alone.samples);
     await recorder.stop();
-    expect(await longestGap(folder)).toBeLessThan(150);
+    expect(await longestGap(folder)).toBeLessThan(1500);
   });
 
   it('reads itself once a guard was killed, and shares with the next one', async () => {
     const { recorder, folder } = await begin(10);
-    let lost: Promise<GuardReport> | undefined;
-    const started = new Promise<number>((resolve) => {
-      lost = guard({
-        command: ['sleep', '2'],
-        stdio: 'pipe',
-        floorBytes: 2 * GiB,
-        onEvent: (event) => {
-          if (event.type === 'started') resolve(guardOf(event.pid ?? 0));
-        },
-      });
-    });
-    const pid = await started;
-    expect(pid).toBeGreaterThan(1);
-    await sleep(500);
-    process.kill(pid, 'SIGKILL');
-    await expect(lost).rejects.toThrow('without a report');
-    const { samples } = recorder.state();
-    await sleep(1500);
-    expect(recorder.state().samples - samples).toBeGreaterThan(75);
-    let before = 0;
-    const { readings } = await guard({
-      command: ['sleep', '1'],
-      stdio: 'pipe',
-      floorBytes: 2 * GiB,
-      onEvent: (event) => {
-        if (event.type === 'started') before = sleeps();
-      },
-    });
-    expect(sleeps() - before).toBeLessThan(0.5 * readings);
+    const lost = await guarded();
+    await sampled(recorder, 20);
+    process.kill(guardOf(lost.pid), 'SIGKILL');
+    await expect(lost.report).rejects.toThrow('without a report');
+    const alone = await sampled(recorder, 75);
+    expect(alone.slept).toBeGreaterThan(0.5 * alone.samples);
+    const next = await guarded();
+    const shared = await sampled(recorder, 75);
+    expect(shared.slept).toBeLessThan(0.5 * shared.samples);
+    await next.end();
     await recorder.stop();
-    expect(await longestGap(folder)).toBeLessThan(250);
+    expect(await longestGap(folder)).toBeLessThan(1500);
   });
 
   it('reads itself beside a guard that reads more seldom', async () => {
     const { recorder } = await begin(1);
-    const { readings } = await guard({ command: ['sleep', '1'], stdio: 'pipe', intervalMs: 20, floorBytes: 2 * GiB });
-    expect((await recorder.stop()).samples).toBeGreaterThan(3 * readings);
+    const { end } = await guarded({ intervalMs: 20 });
+    const { samples } = await sampled(recorder, 500);
+    const { readings } = await end();
+    expect(samples).toBeGreaterThan(3 * readings);
   });
 
   it('shares with one of two guards', async () => {
     const { recorder } = await begin(10);
-    const options = { command: ['sleep', '0.5'], stdio: 'pipe', floorBytes: 2 * GiB } as const;
-    const reports = await Promise.all([guard(options), guard(options)]);
+    const both = await Promise.all([guarded(), guarded()]);
+    // No less than the readings of one meanwhile, which both guards go on with, and not those of both.
+    const { samples, slept } = await sampled(recorder, 100);
+    const reports = await Promise.all(both.map(({ end }) => end()));
     expect(reports.map(({ outcome }) => outcome)).toEqual(['exited', 'exited']);
-    expect(recorder.state().samples).toBeLessThan(1.5 * Math.max(...reports.map(({ readings }) => readings)) + 20);
+    expect(slept).toBeLessThan(0.5 * samples);
+    expect(samples).toBeLessThan(1.5 * Math.max(...reports.map(({ readings }) => readings)));
   });
 });

@@ -3,15 +3,13 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findTool } from '../../../scripts/run.mjs';
 import { runUmaprobe } from '../../support/cli.ts';
 import { unsanitizedEnvironment } from '../../support/clients.ts';
 import { missingTerminal } from '../../support/screen.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-
-const LIMIT_MS = 15_000;
+import { waitFor } from '../../support/wait.ts';
 
 /** How each shell starts without a user's settings, and how it gets the script. */
 const SHELLS = {
@@ -95,19 +93,15 @@ class ShellInTerminal {
     this.#tmux('send-keys', name);
   }
 
-  /** The last line with a prompt, without it, once it is as expected; after the limit, as it is. */
-  async line(isExpected: (line: string) => boolean): Promise<string> {
-    let line = '';
-    for (const end = performance.now() + LIMIT_MS; performance.now() < end; await sleep(50)) {
-      const lines = this.#tmux('capture-pane', '-p').split('\n');
-      line =
-        lines
-          .findLast((each) => each.startsWith('ready> ') || each.trimEnd() === 'ready>')
-          ?.slice(7)
-          .trimEnd() ?? 'no prompt';
-      if (isExpected(line)) break;
-    }
-    return line;
+  /** The last line with a prompt, without it, once it is as expected. */
+  line(isExpected: (line: string) => boolean): Promise<string> {
+    const read = (): string =>
+      this.#tmux('capture-pane', '-p')
+        .split('\n')
+        .findLast((each) => each.startsWith('ready> ') || each.trimEnd() === 'ready>')
+        ?.slice(7)
+        .trimEnd() ?? 'no prompt';
+    return waitFor('the line of the shell', read, isExpected);
   }
 
   close(): void {

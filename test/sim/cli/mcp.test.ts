@@ -8,6 +8,7 @@ import { memoryOf } from '../../../lib/core/memory/pool.ts';
 import { CLI, cliEnvironment, exitOf, runUmaprobe, snapshotJson, startUmaprobe } from '../../support/cli.ts';
 import { ROOT } from '../../support/root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { waitFor } from '../../support/wait.ts';
 
 const MACHINE = ['--sim', 'gb10-cached'];
 const GOLDEN = join(ROOT, 'test/sim/cli/golden/mcp.txt');
@@ -145,8 +146,7 @@ async function converse(lines: readonly string[], machine: readonly string[] = M
     const before = out.split('\n').length;
     server.stdin.write(`${line}\n`);
     const isAnswered = !inTurn || line.includes('"method":"notifications/');
-    for (let tries = 0; !isAnswered && out.split('\n').length === before && tries < 1_500; tries++)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    if (!isAnswered) await waitFor(`an answer to ${line}`, () => out.split('\n').length > before);
   }
   server.stdin.end();
   const code = await exitOf(server);

@@ -4,11 +4,11 @@ import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:chil
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CLI, cliEnvironment, snapshotJson } from '../../support/cli.ts';
 import { ROOT } from '../../support/root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { waitFor } from '../../support/wait.ts';
 
 const page = readFileSync(join(ROOT, 'docs/library.md'), 'utf8');
 const programs = new Map(
@@ -100,13 +100,7 @@ describe('the programs of docs/library.md', () => {
 });
 
 /** The first answer of a server that is being started. */
-async function answerOf(url: string): Promise<Response> {
-  for (const end = performance.now() + 20_000; performance.now() < end; await sleep(50)) {
-    const response = await fetch(url).catch(() => null);
-    if (response !== null) return response;
-  }
-  throw new Error(`${url} does not answer`);
-}
+const answerOf = (url: string): Promise<Response> => waitFor(`an answer of ${url}`, () => fetch(url).catch(() => null));
 
 async function freePort(): Promise<number> {
   const server = createServer();

@@ -4,26 +4,35 @@ import { describe, expect, it } from 'vitest';
 import { parsePagetypeinfo } from '../../../../lib/core/host/movable-blocks.ts';
 import { parseBuddyinfo } from '../../../../lib/core/host/procfs.ts';
 import { shippedNames } from '../../../../lib/sim/load.ts';
+import type { Snapshot } from '../../../../lib/types/index.ts';
 import { printedOnMachine } from '../../../support/binary-on-machine.ts';
-import { runUmaprobe, snapshotJson } from '../../../support/cli.ts';
+import { runUmaprobe, snapshotJson, umaprobe } from '../../../support/cli.ts';
 import { expectContract } from '../../../support/contract.ts';
 import { machineFile, machineWith } from '../../../support/machines.ts';
 import { meminfoBytes } from '../../../support/meminfo.ts';
+import { besideOthers, watchOthers } from '../../../support/other-programs.ts';
+import { parseDocument } from '../../../support/schemas.ts';
 import { GiB } from '../../../support/units.ts';
 
 describe('a snapshot of', () => {
-  // Other programs take and give back memory: some reading lies between two others of the same.
-  it('the real host', { retry: 5 }, () => {
-    const before = meminfoBytes('MemAvailable');
-    const snapshot = snapshotJson();
-    const after = meminfoBytes('MemAvailable');
-    expectContract(snapshot);
-    expect(snapshot.simulated).toBeNull();
-    expect(snapshot.host.total).toBe(meminfoBytes('MemTotal'));
+  it('the real host', async (context) => {
     const moves = 0.01 * meminfoBytes('MemTotal');
-    expect(snapshot.host.available).toBeGreaterThan(Math.min(before, after) - moves);
-    expect(snapshot.host.available).toBeLessThan(Math.max(before, after) + moves);
-    expect(snapshot.host.hugePageSize).toBe(meminfoBytes('Hugepagesize'));
+    await besideOthers(context, moves / 2, async () => {
+      const moved = watchOthers(process.pid);
+      const before = meminfoBytes('MemAvailable');
+      const { stdout } = await umaprobe(['snapshot', '--json']);
+      const after = meminfoBytes('MemAvailable');
+      const snapshot = parseDocument(stdout) as unknown as Snapshot;
+      expectContract(snapshot);
+      expect(snapshot.simulated).toBeNull();
+      expect(snapshot.host.total).toBe(meminfoBytes('MemTotal'));
+      expect(snapshot.host.hugePageSize).toBe(meminfoBytes('Hugepagesize'));
+      const check = (): void => {
+        expect(snapshot.host.available).toBeGreaterThan(Math.min(before, after) - moves);
+        expect(snapshot.host.available).toBeLessThan(Math.max(before, after) + moves);
+      };
+      return { others: moved(), check };
+    });
   });
 
   it.each(shippedNames())('%s (simulated)', (name) => {

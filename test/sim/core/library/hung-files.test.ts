@@ -155,7 +155,7 @@ describe.concurrent('the command', () => {
     const child = startUmaprobe(words, { XDG_RUNTIME_DIR: runtime });
     const end = exitOf(child);
     // The command makes its machine once it handles signals, and then reads.
-    expect(await waitFor(() => readdirSync(runtime).length > 0, 20_000)).toBe(true);
+    await waitFor('a simulated machine', () => readdirSync(runtime).length);
     child.kill(signal);
     expect(await end).toBe(signal === 'SIGINT' ? 130 : 143);
   });

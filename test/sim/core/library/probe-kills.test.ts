@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { isAlive } from '../../../../lib/core/host/process.ts';
 import { runsOf } from '../../../../lib/core/journal/runs.ts';
 import { newJournalPath, readRecords } from '../../../support/journals.ts';
-import { heldBytesAtRest, machineWith, withFastMachine } from '../../../support/machines.ts';
+import { machineWith, nothingIsHeld, withFastMachine } from '../../../support/machines.ts';
 import { runStress, stressReport } from '../../../support/package-on-machine.ts';
 import { isRunning } from '../../../support/processes.ts';
 import { GiB, MiB } from '../../../support/units.ts';
@@ -23,10 +23,9 @@ async function killedAt(at: number, what: string): Promise<void> {
     // The journal is readable in every case.
     const written = () => runsOf(readRecords(journal))[0];
     const alive = () => written()?.writers.filter(isAlive) ?? [];
-    await waitFor(() => alive().length === 0, 2000);
-    expect(alive(), 'processes that still run').toEqual([]);
+    await waitFor('the end of the processes in the journal', alive, (writers) => writers.length === 0);
     const before = written();
-    expect(await heldBytesAtRest(simulation), 'bytes that are still held').toBe(0);
+    await nothingIsHeld(simulation);
     expect(simulation.record().wedged).toBeNull();
 
     if (what === 'kill-child') {
@@ -67,7 +66,7 @@ describe('a child without progress', () => {
       expect(state).toBe('lost');
       expect(boundBy).toMatch(/no sign of life for 5 s and was killed/);
       expect(maxBytes).toBe(256 * MiB);
-      expect(await heldBytesAtRest(simulation)).toBe(0);
+      await nothingIsHeld(simulation);
       const pids = readRecords(journal).flatMap((one) => (one.type === 'step' ? [one.pid] : []));
       expect(pids.some(isRunning)).toBe(false);
     });
@@ -78,7 +77,7 @@ describe('a child without progress', () => {
     await withFastMachine('gb10', async (simulation) => {
       const killed = await runStress(simulation, { ...options, journal }, { at: '4 stop-orphan' });
       expect(killed.signal).toBe('SIGKILL');
-      expect(await heldBytesAtRest(simulation)).toBe(0);
+      await nothingIsHeld(simulation);
       const pids = readRecords(journal).flatMap((one) => (one.type === 'step' ? [one.pid] : []));
       expect(pids.length).toBeGreaterThan(0);
       expect(pids.some(isRunning)).toBe(false);
@@ -100,7 +99,7 @@ describe('a child without progress', () => {
       expect(found.state).toBe('timeout');
       expect(found.boundBy).toMatch(/ERR_UMA_TIMEOUT: cudaMalloc/);
       expect(found.maxBytes).toBe(768 * MiB);
-      expect(await heldBytesAtRest(simulation)).toBe(0);
+      await nothingIsHeld(simulation);
     });
     await withFastMachine('gb10', async (simulation) => {
       const next = await stressReport(simulation, { ...options, journal, resume: true });
@@ -121,7 +120,7 @@ describe('a run that is ended', () => {
       expect(found.state).toBe('aborted');
       expect(found.maxBytes).toBeGreaterThanOrEqual(3.75 * GiB);
       expect(found.maxBytes).toBeLessThan(60 * GiB);
-      expect(await heldBytesAtRest(simulation)).toBe(0);
+      await nothingIsHeld(simulation);
     });
   });
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { printedBy } from '../../../support/binary-on-machine.ts';
 import { newJournalPath, readRecords } from '../../../support/journals.ts';
-import { heldBytesAtRest, machineWith, withFastMachine, withMachine } from '../../../support/machines.ts';
+import { machineWith, nothingIsHeld, withFastMachine, withMachine } from '../../../support/machines.ts';
 import { evaluateOnMachine, stressReport } from '../../../support/package-on-machine.ts';
 import { isRunning } from '../../../support/processes.ts';
 import { GiB, MiB } from '../../../support/units.ts';
@@ -24,7 +24,7 @@ describe('the maximum', () => {
       expect(wedged).toBeNull();
       expect(peak.leastAvailable).toBeGreaterThanOrEqual(floor);
       expect(found.settled).toMatchObject({ settled: true, missing: null });
-      expect(await heldBytesAtRest(simulation)).toBe(0);
+      await nothingIsHeld(simulation);
     });
   });
 

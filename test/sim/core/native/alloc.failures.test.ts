@@ -184,7 +184,7 @@ describe('blocks', () => {
       async ({ env, record }) => {
         const [late, hung, after, live] = await printedBy(
           `${OPEN} print(await b.allocBlock('device', ${GiB}, 1000)); print(await b.freeBlocks(50));
-        let after; do { await sleep(50); after = await b.freeBlocks(5000); } while (after.name === 'TIMEOUT');
+        let after; await until(async () => (after = await b.freeBlocks(5000)).name !== 'TIMEOUT');
         print(after); print(b.liveBlocks());`,
           env,
         );
@@ -236,7 +236,7 @@ describe('the end of an environment', () => {
           (async () => { await b.allocOpen(0, 10000); await b.allocBlock('device', ${4 * GiB}, 10000); ${last} })();\`, { eval: true, execArgv: [] });
         print(await new Promise((resolve) => worker.once('message', resolve)));
         const started = performance.now(); await worker.terminate(); print(performance.now() - started < 10000);
-        for (let i = 0; i < 200 && Math.abs(available() - before) > ${GiB / 4}; i++) await sleep(20);
+        await until(() => Math.abs(available() - before) <= ${GiB / 4});
         print(Math.abs(available() - before) <= ${GiB / 4});`,
         env,
       );

@@ -16,7 +16,7 @@ const TOOLS = `${GUARD}
   const host = new Float64Array(35), at = b.hostMemoryFields().indexOf('available');
   const available = () => { b.hostMemory(host); return host[at]; };
   const block = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-  const until = async (what) => { for (let i = 0; i < 2000 && !what(); i++) await sleep(5); };
+
   await b.allocOpen(0, 10000);`;
 
 describe('the guard', () => {
@@ -94,7 +94,7 @@ describe('the guard', () => {
         setInterval(() => { if (existsSync(${JSON.stringify(pidFile)})) process.exit(0); }, 5);`;
       requireSuccess(await runWithBinary(parent, env));
       const pid = Number(readFileSync(pidFile, 'utf8'));
-      expect(await waitFor(() => !isRunning(pid), 10_000)).toBe(true);
+      await waitFor('the end of the guarded process', () => !isRunning(pid));
       expect(parseLines(readFileSync(reportFile, 'utf8'))).toMatchObject([
         { reason: 'parent', left: false },
         { reason: 'parent', left: true, stoppedAfterMs: expect.any(Number), freedAfterMs: expect.any(Number) },
@@ -259,9 +259,9 @@ describe('the guard', () => {
         const worker = new Worker(\`const b = require(\${JSON.stringify(binary)}); ${GUARD} guard({ floorBytes: 1 });
           require('node:worker_threads').parentPort.postMessage(0); setInterval(() => {}, 1000);\`, { eval: true, execArgv: [] });
         await new Promise((resolve) => worker.once('message', resolve));
-        for (let i = 0; i < 200 && guards() === 0; i++) await sleep(10);
+        await until(() => guards() > 0);
         print(guards()); await worker.terminate();
-        for (let i = 0; i < 200 && guards() > 0; i++) await sleep(10);
+        await until(() => guards() === 0);
         print(guards());`,
     );
     expect([before, during, after]).toEqual([0, 1, 0]);

@@ -86,7 +86,7 @@ describe('worker threads', () => {
         print(b.memGetInfoSync(0, memory)); print((await b.readNvml(5000)).timedOut);
         // The hung thread outlives its worker; when its call returns, the call is no longer listed as hung.
         await worker.terminate();
-        let after; for (let i = 0; i < 200 && (after = b.memGetInfoSync(0, memory)) !== null; i++) await sleep(50);
+        let after; await until(() => (after = b.memGetInfoSync(0, memory)) === null);
         print(after); process.exit();`,
     );
     expect([before, other, after]).toEqual(['gb10', null, null]);

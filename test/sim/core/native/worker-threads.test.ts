@@ -99,7 +99,7 @@ describe('a call that hangs', () => {
     const [late, hung, well] = (await printedOnMachine(
       machine,
       `print(await b.readNvml(1000)); print(await b.readNvml(5000));
-        let well; do { await sleep(50); well = await b.readNvml(5000); } while (well.timedOut?.message.startsWith('an earlier call'));
+        let well; await until(async () => !(well = await b.readNvml(5000)).timedOut?.message.startsWith('an earlier call'));
         print(well);`,
     )) as NativeNvmlReport[];
     expect(late?.timedOut?.message).toMatch(/^no answer within/);
@@ -117,7 +117,7 @@ describe('a call that hangs', () => {
     const [well] = (await printedOnMachine(
       machine,
       `await b.readNvml(1000);
-        let late; do { await sleep(50); late = (await b.readNvml(1000)).timedOut; } while (late?.message.endsWith('in nvmlDeviceGetName'));
+        let late; await until(async () => !(late = (await b.readNvml(1000)).timedOut)?.message.endsWith('in nvmlDeviceGetName'));
         print(late); process.exit();`,
     )) as Failure[];
     // The cancelled reading did not continue with nvmlDeviceGetUUID; the next one does, and waits there.

@@ -1,6 +1,6 @@
 /** umaprobe cluster as it is typed: hosts by ssh, a file of them, answers from a pipe, and what is wrong with each. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ClusterReport, Snapshot } from '../../../../lib/types/index.ts';
@@ -18,7 +18,7 @@ import {
 import { fakeSsh, printing } from '../../../support/fake-ssh.ts';
 import { parseDocument } from '../../../support/schemas.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { waitFor } from '../../../support/wait.ts';
+import { linesIn, waitFor } from '../../../support/wait.ts';
 
 const ssh = fakeSsh();
 const env = { PATH: `${ssh.folder}:${process.env.PATH}` };
@@ -86,14 +86,13 @@ describe('hosts', () => {
 
 it.each([[], ['check', '--need', '1GiB']])('a signal ends each ssh: cluster %s', async (...words) => {
   const file = join(temporaryFolder('signal'), 'pid');
-  ssh.host('hangs', `echo $$ > ${file}.new; mv ${file}.new ${file}; exec sleep 60`);
+  ssh.host('hangs', `echo $$ > ${file}; exec sleep 60`);
   const child = startUmaprobe(['cluster', ...words, '--hosts', 'hangs', '--deadline', '1m'], env);
   const ended = exitOf(child);
-  expect(await waitFor(() => existsSync(file), 15_000)).toBe(true);
+  const pid = (await linesIn(file)).trim();
   child.kill('SIGTERM');
   expect(await ended).toBe(143);
-  const pid = readFileSync(file, 'utf8').trim();
-  expect(await waitFor(() => !existsSync(`/proc/${pid}`), 5000)).toBe(true);
+  await waitFor('the end of ssh', () => !existsSync(`/proc/${pid}`));
 });
 
 describe('check', () => {

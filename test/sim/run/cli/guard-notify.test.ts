@@ -1,8 +1,11 @@
 /** `guard --notify`: what is refused, what is said, and that it needs no JavaScript. */
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exitOf, runUmaprobe, startUmaprobe } from '../../../support/cli.ts';
+import { runUmaprobe, startUmaprobe } from '../../../support/cli.ts';
 import { evaluatePackage } from '../../../support/package-on-machine.ts';
 import { parseDocument } from '../../../support/schemas.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -67,13 +70,17 @@ describe('guard --notify', () => {
 
   it('runs although umaprobe was killed', async () => {
     const done = join(folder, 'killed');
-    const file = script('slow', `touch ${done}.begun; sleep 0.5; touch ${done}`);
+    const gate = join(folder, 'gate');
+    execFileSync('mkfifo', [gate]);
+    const file = script('slow', `touch ${done}.begun; read line < ${gate}; touch ${done}`);
     const child = startUmaprobe(['guard', ...CRITICAL, '--notify', file, '--', 'sleep', '20']);
-    const end = exitOf(child);
-    expect(await waitFor(() => existsSync(`${done}.begun`), 10_000)).toBe(true);
+    // Its output stays open in the notifier.
+    const end = once(child, 'exit');
+    await waitFor('the notifier', () => existsSync(`${done}.begun`));
     child.kill('SIGKILL');
-    expect(await end).toBe('SIGKILL');
-    expect(await waitFor(() => existsSync(done), 10_000)).toBe(true);
+    expect(await end).toEqual([null, 'SIGKILL']);
+    await writeFile(gate, 'go\n');
+    await waitFor('the end of the notifier', () => existsSync(done));
   });
 
   it('runs while JavaScript is blocked', async () => {

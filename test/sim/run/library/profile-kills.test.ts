@@ -72,6 +72,11 @@ function killAll(records: readonly JournalRecord[], profile: number): void {
     if (record.type === 'trial-process' && startTicks(record.pid) === record.startTicks) kill(record.pid);
 }
 
+const secondCommandOf = (journal: string) =>
+  waitFor('the command of trial 2', () =>
+    recordsOf(journal).find((one) => one.type === 'trial-process' && one.number === 2),
+  );
+
 /** As after the power button: every record is of an earlier boot. */
 function startAgain(journal: string): JournalRecord[] {
   const records = readRecords(journal).map((record) => ({ ...record, bootId: 'the-boot-before' }));
@@ -90,7 +95,7 @@ async function killedAt(
     output += chunk.toString();
   });
   const ended = exitOf(child);
-  expect(await waitFor(() => moment[1](trial, recordsOf(journal), output), 40_000)).not.toBe(false);
+  await waitFor(`the ${moment[0]} of trial ${trial}`, () => moment[1](trial, recordsOf(journal), output));
   killAll(recordsOf(journal), child.pid as number);
   expect(await ended).toBe('SIGKILL');
   // A command that had just been started is not in the journal yet; its guard lets it end.
@@ -148,7 +153,7 @@ describe('a journal', () => {
     const stays = newStay();
     const child = startUmaprobe(args('here', journal), { STAYS: stays });
     const ended = exitOf(child);
-    await waitFor(() => recordsOf(journal).some(({ type }) => type === 'trial'), 40_000);
+    await waitFor('a trial', () => recordsOf(journal).find(({ type }) => type === 'trial'));
     const { code, stderr } = runUmaprobe(args('here', journal));
     rmSync(stays);
     expect([code, stderr]).toEqual([5, expect.stringContaining('a profile of process')]);
@@ -159,7 +164,7 @@ describe('a journal', () => {
     const journal = newJournalPath();
     const child = startUmaprobe(args('here', journal), { STAYS: newStay() });
     const ended = exitOf(child);
-    await waitFor(() => recordsOf(journal).some((one) => one.type === 'trial-process' && one.number === 2), 40_000);
+    await secondCommandOf(journal);
     killAll(recordsOf(journal), child.pid as number);
     await ended;
     const resumed = nextRun('here', journal, '--resume');
@@ -179,7 +184,7 @@ describe('a journal', () => {
       stdout += chunk.toString();
     });
     const ended = exitOf(child);
-    await waitFor(() => recordsOf(journal).some((one) => one.type === 'trial-process' && one.number === 2), 40_000);
+    await secondCommandOf(journal);
     child.kill('SIGINT');
     expect(await ended).toBe(130);
     const report = parseDocument(stdout) as unknown as ProfileReport;

@@ -4,12 +4,9 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { HARMLESS, runGuard, runs, startGuard } from '../../../support/guard-program.ts';
+import { CRITICAL, HARMLESS, runGuard, runs, startGuard } from '../../../support/guard-program.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { waitFor } from '../../../support/wait.ts';
-
-/** So little that the guard stops the program at its first reading. */
-const CRITICAL = { floorBytes: 2 ** 50, killBelowBytes: 2 ** 49 };
 
 /** A script that notes each run, with what it was told; `then` is run after that. */
 function notifier(then = 'true'): { file: string; noted: () => string[] } {
@@ -40,15 +37,15 @@ describe('the command after a stop', () => {
 
   it('is waited for after the program, and no longer than it may take', async () => {
     const slow = notifier('sleep 0.6; echo done >> $0.done');
-    expect((await runGuard({ ...CRITICAL, notifyWords: 1 }, [slow.file, 'sleep', '20'])).code).toBe(6);
+    expect((await runGuard({ ...CRITICAL, notifyWords: 1 }, [slow.file, 'sleep', '600'])).code).toBe(6);
     expect(existsSync(`${slow.file}.done`)).toBe(true);
 
     const late = notifier('sleep 30 & sleep 30');
-    const guarded = startGuard({ ...CRITICAL, notifyMs: 200, notifyWords: 1 }, [late.file, 'sleep', '20']);
+    const guarded = startGuard({ ...CRITICAL, notifyMs: 200, notifyWords: 1 }, [late.file, 'sleep', '600']);
     expect((await guarded.end).code).toBe(6);
     expect(guarded.lines.filter(({ event }) => event === 'notified')).toMatchObject([{ late: true }]);
     const [, pid = ''] = / (\d+)$/.exec(late.noted()[0] ?? '') ?? [];
-    expect(await waitFor(() => !runs(pid), 5000)).toBe(true);
+    await waitFor('the end of the late notifier', () => !runs(pid));
   });
 
   it('that cannot be run, or is not there any more, changes nothing', async () => {
@@ -56,7 +53,7 @@ describe('the command after a stop', () => {
       ['/nonexistent/program', 127],
       ['/etc/passwd', 126],
     ] as const) {
-      const guarded = startGuard({ ...CRITICAL, notifyWords: 1 }, [file, 'sleep', '20']);
+      const guarded = startGuard({ ...CRITICAL, notifyWords: 1 }, [file, 'sleep', '600']);
       expect((await guarded.end).code).toBe(6);
       expect(guarded.lines.filter(({ event }) => event === 'notified')).toMatchObject([{ exitCode, late: false }]);
     }
@@ -65,8 +62,11 @@ describe('the command after a stop', () => {
   it('is not run where nothing was stopped: the end of the program, a dry run, the wish of the caller', async () => {
     const { file, noted } = notifier();
     expect((await runGuard({ ...HARMLESS, notifyWords: 1 }, [file, 'sh', '-c', 'exit 4'])).code).toBe(4);
-    expect((await runGuard({ ...CRITICAL, act: 0, notifyWords: 1 }, [file, 'sleep', '0.2'])).code).toBe(0);
-    const asked = startGuard({ ...HARMLESS, notifyWords: 1 }, [file, 'sleep', '20']);
+    const dry = startGuard({ ...CRITICAL, act: 0, notifyWords: 1 }, [file, 'cat']);
+    await dry.line('action');
+    dry.goOn();
+    expect((await dry.end).code).toBe(0);
+    const asked = startGuard({ ...HARMLESS, notifyWords: 1 }, [file, 'sleep', '600']);
     await asked.line('started');
     asked.control('stop');
     await asked.end;
@@ -81,11 +81,11 @@ describe('the command after a stop', () => {
       const { stdout } = spawnSync('pgrep', ['-f', file], { encoding: 'utf8', env: { PATH: process.env.PATH } });
       return stdout.split('\n').filter((pid) => pid !== '' && runs(pid));
     };
-    const guarded = startGuard({ ...HARMLESS, notifyWords: 1 }, [file, 'sleep', '5']);
+    const guarded = startGuard({ ...HARMLESS, notifyWords: 1 }, [file, 'sleep', '600']);
     await guarded.line('started');
     expect(helpers().length).toBe(2);
     guarded.child.kill('SIGKILL');
-    expect(await waitFor(() => helpers().length === 0, 5000)).toBe(true);
+    await waitFor('the end of its helpers', helpers, (pids) => pids.length === 0);
     expect(noted()).toEqual([]);
   });
 

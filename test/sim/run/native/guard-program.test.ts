@@ -2,18 +2,39 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { guardProgram } from '../../../../lib/core/native/binding.ts';
 import { PROGRAM_RULES } from '../../../../lib/core/native/guard-protocol.ts';
 import { BINARY_PRELUDE } from '../../../support/binary-on-machine.ts';
-import { guardWords, HARMLESS, runGuard, runs, signalNumber, startGuard } from '../../../support/guard-program.ts';
+import {
+  CRITICAL,
+  type Guarded,
+  guardWords,
+  HARMLESS,
+  runGuard,
+  runs,
+  signalNumber,
+  startGuard,
+} from '../../../support/guard-program.ts';
 import { withMachine } from '../../../support/machines.ts';
+import { removeGroup } from '../../../support/processes.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { GiB, MiB } from '../../../support/units.ts';
-import { waitFor } from '../../../support/wait.ts';
+import { linesIn } from '../../../support/wait.ts';
+
+/** Longer than any test. */
+const NEVER_MS = 1_000_000;
+
+/** Takes memory at the first line that it reads, says so, and ends when there is nothing more to read. */
+const holder = (mib: number): string[] => [
+  process.execPath,
+  '-e',
+  `let held; process.stdin.once('data', () => { held = Buffer.alloc(${mib} << 20, 1); console.log('taken'); }).on('end', () => held);`,
+];
 
 describe('the command line', () => {
   const run = (...args: string[]) => spawnSync(guardProgram().file, args, { encoding: 'utf8' });
@@ -47,13 +68,14 @@ describe('a rule that is missing', () => {
 
 describe('a guarded command', () => {
   it('has its exit code, output and environment, and is reported', async () => {
-    const { code, ended, stdout, stderr } = await runGuard(
-      HARMLESS,
-      ['sh', '-c', 'echo $A; sleep 0.3; echo e >&2; exit 7'],
-      {
-        env: { ...process.env, A: 'out' },
-      },
-    );
+    const guarded = startGuard({ ...HARMLESS, reportMs: 1 }, ['sh', '-c', 'echo $A; read _; echo e >&2; exit 7'], {
+      env: { ...process.env, A: 'out' },
+    });
+    await guarded.readings('eleven readings, the last with memory', (readings) => {
+      return readings.length > 10 && (readings.at(-1)?.groupBytes ?? 0) > 0.1 * MiB;
+    });
+    guarded.goOn();
+    const { code, ended, stdout, stderr } = await guarded.end;
     expect({ code, stdout, stderr }).toEqual({ code: 7, stdout: 'out\n', stderr: 'e\n' });
     expect(ended).toMatchObject({ exitCode: 7, signal: null, stopped: false, actions: [] });
     expect(ended.readings).toBeGreaterThan(10);
@@ -70,35 +92,60 @@ describe('a guarded command', () => {
   });
 
   it('is measured as often as the options say', async () => {
-    const grow = 'setTimeout(() => { const held = Buffer.alloc(256 << 20, 1); setTimeout(() => held, 400) }, 400)';
-    const peak = async (keys: object) => {
-      const { ended } = await runGuard({ ...HARMLESS, ...keys }, [process.execPath, '-e', grow]);
-      return ended.peakGroupBytes;
+    /** It takes 256 MiB once it has been measured. */
+    const start = async (keys: object) => {
+      const guarded = startGuard({ ...HARMLESS, reportMs: 1, ...keys }, holder(256));
+      await guarded.readings('its memory', (readings) => readings.some(({ groupBytes }) => groupBytes !== null));
+      guarded.child.stdin?.write('take\n');
+      await once(guarded.child.stdout as Readable, 'data');
+      return guarded;
+    };
+    const peakOf = async (guarded: Guarded) => {
+      guarded.goOn();
+      return (await guarded.end).ended.peakGroupBytes;
     };
     // While no memory moves it is measured more seldom, and at once when it moves.
-    expect(await peak({ readGroupIdleMs: 60_000 })).toBeGreaterThan(256 * MiB);
-    const never = 60_000;
-    expect(await peak({ readGroupMs: never, readGroupUrgentMs: never, readGroupIdleMs: never })).toBeLessThan(
-      256 * MiB,
-    );
+    const moved = await start({ readGroupIdleMs: NEVER_MS });
+    await moved.readings('its 256 MiB', (readings) => (readings.at(-1)?.groupBytes ?? 0) > 256 * MiB);
+    expect(await peakOf(moved)).toBeGreaterThan(256 * MiB);
+    const seldom = await start({ readGroupMs: NEVER_MS, readGroupUrgentMs: NEVER_MS, readGroupIdleMs: NEVER_MS });
+    const { length } = seldom.lines;
+    await seldom.readings('thirty readings more', () => seldom.lines.length > length + 30);
+    expect(await peakOf(seldom)).toBeLessThan(256 * MiB);
   });
 
   it('has loaded once its memory has not grown for a while, or the time is over', async () => {
-    const grow = 'const held = Buffer.alloc(128 << 20, 1); setTimeout(() => held, 1500)';
-    const because = async (keys: object, command: string[]) => {
-      const guarded = startGuard({ ...HARMLESS, loadStepBytes: 32 * MiB, ...keys }, command);
-      await guarded.end;
-      return guarded.lines.filter(({ event }) => event === 'loaded').map((line) => line.because);
+    const start = (keys: object) => {
+      const guarded = startGuard({ ...HARMLESS, reportMs: 1, loadStepBytes: 32 * MiB, ...keys }, holder(128));
+      guarded.child.stdin?.write('take\n');
+      return guarded;
     };
-    const node = [process.execPath, '-e', grow];
-    expect(await because({ loadPlateauMs: 400 }, node)).toEqual(['plateau']);
-    expect(await because({ loadPlateauMs: 60_000 }, node)).toEqual([]);
+    const endOf = async (guarded: Guarded) => {
+      guarded.goOn();
+      await guarded.end;
+      return guarded.lines.filter(({ event }) => event === 'loaded').map(({ because }) => because);
+    };
+    /** By the clock of the guard: it has what it takes for four times the plateau. */
+    const stays = async (guarded: Guarded) => {
+      await guarded.readings('400 ms with 128 MiB', (readings) => {
+        const whole = readings.filter(({ groupBytes }) => (groupBytes ?? 0) > 128 * MiB);
+        return whole.length > 0 && Date.parse(whole.at(-1)?.at ?? '') - Date.parse(whole[0]?.at ?? '') > 400;
+      });
+      return guarded;
+    };
+    const loaded = async (guarded: Guarded) => {
+      await guarded.line('loaded');
+      return guarded;
+    };
+    expect(await endOf(await loaded(start({ loadPlateauMs: 100 })))).toEqual(['plateau']);
+    expect(await endOf(await stays(start({ loadPlateauMs: NEVER_MS })))).toEqual([]);
     // Between weights and cache, while kernels are compiled, it holds less than it will.
-    expect(await because({ loadPlateauMs: 400, loadLeastBytes: 2048 * MiB }, node)).toEqual([]);
-    expect(await because({ loadPlateauMs: 400, loadLeastBytes: 96 * MiB }, node)).toEqual(['plateau']);
+    expect(await endOf(await stays(start({ loadPlateauMs: 100, loadLeastBytes: 2048 * MiB })))).toEqual([]);
+    expect(await endOf(await loaded(start({ loadPlateauMs: 100, loadLeastBytes: 96 * MiB })))).toEqual(['plateau']);
     // What does not grow does not load.
-    expect(await because({ loadPlateauMs: 100 }, ['sleep', '0.5'])).toEqual([]);
-    expect(await because({ loadLimitMs: 200 }, ['sleep', '0.5'])).toEqual(['limit']);
+    expect(await endOf(await stays(start({ loadPlateauMs: 100, loadStepBytes: 2 ** 40 })))).toEqual([]);
+    const limited = start({ loadPlateauMs: NEVER_MS, loadLimitMs: 200 });
+    expect(await endOf(await loaded(limited))).toEqual(['limit']);
   });
 
   it('ends by the same signal', async () => {
@@ -134,8 +181,7 @@ describe('a guarded command', () => {
     const marker = join(temporaryFolder('guard'), 'pids');
     const script = `trap '' TERM; setsid sh -c 'trap "" TERM; echo $$ >> ${marker}; sleep 60 & wait; sleep 60' & echo $$ >> ${marker}; while :; do sleep 0.05; done`;
     const guarded = startGuard({ ...HARMLESS, graceMs: 200 }, ['sh', '-c', script]);
-    while (!existsSync(marker) || readFileSync(marker, 'utf8').split('\n').length < 3)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    await linesIn(marker, 2);
     guarded.control('stop');
     const { code, ended } = await guarded.end;
     expect(code).toBe(6);
@@ -148,32 +194,38 @@ describe('a guarded command', () => {
   });
 
   it('is not delayed by a report that nobody reads', async () => {
-    const guarded = startGuard({ ...HARMLESS, reportMs: 1, intervalMs: 1 }, ['sleep', '1.5']);
-    guarded.child.stdio[3]?.removeAllListeners('data');
-    (guarded.child.stdio[3] as NodeJS.ReadableStream).pause();
-    const code = await new Promise((resolve) => guarded.child.once('exit', resolve));
-    expect(code).toBe(0);
-    (guarded.child.stdio[3] as NodeJS.ReadableStream).resume();
+    const file = join(temporaryFolder('report'), 'pipe');
+    expect(spawnSync('mkfifo', [file]).status).toBe(0);
+    const full = openSync(file, constants.O_RDWR | constants.O_NONBLOCK);
+    expect(() => {
+      for (;;) writeSync(full, 'x'.repeat(4096));
+    }).toThrow('EAGAIN');
+    const report = openSync(file, constants.O_WRONLY);
+    const args = guardWords({ ...HARMLESS, reportMs: 1, reportFd: 3 }, ['true']);
+    const child = spawn(guardProgram().file, args, { stdio: ['ignore', 'ignore', 'ignore', report] });
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    for (const fd of [full, report]) closeSync(fd);
   });
 
   it('is judged and left alone in a dry run', async () => {
-    const { code, ended } = await runGuard({ floorBytes: 2 ** 50, killBelowBytes: 2 ** 49, act: 0 }, ['sleep', '0.2']);
+    const guarded = startGuard({ ...CRITICAL, act: 0 }, ['cat']);
+    await guarded.line('action');
+    guarded.goOn();
+    const { code, ended } = await guarded.end;
     expect(code).toBe(0);
     expect(ended).toMatchObject({ stopped: false, actions: [{ action: 'term', reason: 'below-kill', dryRun: true }] });
   });
 
   it('is stopped at once where memory is critical', async () => {
-    const { code, ended } = await runGuard({ floorBytes: 2 ** 50, killBelowBytes: 2 ** 49 }, ['sleep', '10']);
+    const { code, ended } = await runGuard(CRITICAL, ['sleep', '600']);
     expect(code).toBe(6);
     expect(ended).toMatchObject({ stopped: true, actions: [{ action: 'term', reason: 'below-kill', dryRun: false }] });
   });
 });
 
-const CRITICAL = { floorBytes: 2 ** 50, killBelowBytes: 2 ** 49 };
-
 describe('what runs already', () => {
   it('is stopped with its descendants, as a process', async () => {
-    const shell = spawn('sh', ['-c', 'setsid sleep 61 & echo $!; wait'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const shell = spawn('sh', ['-c', 'setsid sleep 600 & echo $!; wait'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const exit = new Promise((resolve) => shell.once('exit', (_, signal) => resolve(signal)));
     const below = await new Promise((resolve) => shell.stdout.once('data', (text) => resolve(String(text).trim())));
     const { code, ended } = await runGuard({ ...CRITICAL, target: `pid:${shell.pid}` }, []);
@@ -191,22 +243,18 @@ describe('what runs already', () => {
     });
     await new Promise((resolve) => shell.stdout.once('data', resolve));
     const guarded = startGuard({ ...HARMLESS, target: `pid:${shell.pid}` }, []);
-    expect(await waitFor(() => guarded.lines.some(({ groupBytes }) => typeof groupBytes === 'number'), 10_000)).toBe(
-      true,
-    );
+    await guarded.readings('its 256 MiB', (readings) => (readings.at(-1)?.groupBytes ?? 0) > 256 * MiB);
     process.kill(-(shell.pid as number), 'SIGKILL');
     expect((await guarded.end).ended.peakGroupBytes).toBeGreaterThan(256 * MiB);
   });
 
   it('as a control group holds what the kernel charges to it', async () => {
-    const sleep = spawn('sleep', ['64']);
+    const sleep = spawn('sleep', ['600']);
     const folder = temporaryFolder('cgroup');
     writeFileSync(join(folder, 'cgroup.procs'), `${sleep.pid}\n`);
     writeFileSync(join(folder, 'memory.stat'), `anon ${GiB}\nfile 7\nkernel ${MiB}\nshmem ${2 * MiB}\nfile_mapped 9\n`);
     const guarded = startGuard({ ...HARMLESS, target: `cgroup:${folder}` }, []);
-    expect(await waitFor(() => guarded.lines.some(({ groupBytes }) => groupBytes === GiB + 3 * MiB), 10_000)).toBe(
-      true,
-    );
+    await guarded.readings('1 GiB and 3 MiB', (readings) => readings.at(-1)?.groupBytes === GiB + 3 * MiB);
     sleep.kill('SIGKILL');
     await new Promise((resolve) => sleep.once('exit', resolve));
     guarded.child.kill('SIGTERM');
@@ -215,7 +263,7 @@ describe('what runs already', () => {
 
   it('and has ended is not mixed up with a later process that has its pid', async (context) => {
     const last = '/proc/sys/kernel/ns_last_pid';
-    const target = spawn('sleep', ['30'], { stdio: 'ignore' });
+    const target = spawn('sleep', ['600'], { stdio: 'ignore' });
     const guarded = startGuard({ ...HARMLESS, target: `pid:${target.pid}`, graceMs: 0 }, []);
     await guarded.line('started');
     guarded.child.kill('SIGSTOP');
@@ -223,7 +271,7 @@ describe('what runs already', () => {
     await once(target, 'exit');
     let innocent: ChildProcess | null = null;
     for (let tries = 0; tries < 20 && innocent === null; tries++) {
-      const script = 'echo "$2" > "$1" 2> /dev/null; sleep 30 & echo $!; wait';
+      const script = 'echo "$2" > "$1" 2> /dev/null; sleep 600 & echo $!; wait';
       const shell = spawn('sh', ['-c', script, 'sh', last, String((target.pid ?? 0) - 1)], {
         stdio: ['ignore', 'pipe', 'ignore'],
       });
@@ -244,9 +292,12 @@ describe('what runs already', () => {
   });
 
   it('is left when it ends, when the guard is told to go, and when it is not there', async () => {
-    const sleep = spawn('sleep', ['0.2']);
-    expect(await runGuard({ ...HARMLESS, target: `pid:${sleep.pid}` }, [])).toMatchObject({ code: 0 });
-    const other = spawn('sleep', ['62']);
+    const cat = spawn('cat');
+    const watched = startGuard({ ...HARMLESS, target: `pid:${cat.pid}` }, []);
+    await watched.line('started');
+    cat.stdin.end();
+    expect(await watched.end).toMatchObject({ code: 0, ended: { stopped: false } });
+    const other = spawn('sleep', ['600']);
     const guarded = startGuard({ ...HARMLESS, target: `pid:${other.pid}` }, []);
     await guarded.line('started');
     guarded.child.kill('SIGTERM');
@@ -274,7 +325,7 @@ describe('the control groups of a system', () => {
       return names.map((name) => {
         const path = join(mount, `umaprobe-test-${process.pid}-${name}`);
         mkdirSync(path);
-        const { pid = 0 } = spawn('sleep', ['63']);
+        const { pid = 0 } = spawn('sleep', ['600']);
         writeFileSync(join(path, 'cgroup.procs'), String(pid));
         return { path, pid };
       });
@@ -296,7 +347,7 @@ describe('the control groups of a system', () => {
     const notify = ['sh', '-c', `echo "$UMAPROBE_GUARD_TARGET" >> ${notes}`];
     const guarded = startGuard({ ...CRITICAL, target: 'system', notifyWords: notify.length }, notify);
     guarded.control(`targets cgroup:/no/such cgroup:${b.path} cgroup:${a.path}`);
-    while (runs(a.pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+    await linesIn(notes, 2);
     guarded.child.kill('SIGTERM');
     const { code, ended } = await guarded.end;
     expect(code).toBe(0);
@@ -307,8 +358,7 @@ describe('the control groups of a system', () => {
     ]);
     expect(readFileSync(notes, 'utf8')).toBe(`${b.path}\n${a.path}\n`);
     expect(process.kill(c.pid, 'SIGKILL')).toBe(true);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    for (const { path } of made) rmdirSync(path);
+    for (const { path } of made) await removeGroup(path);
   });
 
   it('can be one that a guard was given by itself', async (context) => {
@@ -318,16 +368,19 @@ describe('the control groups of a system', () => {
     const { code, ended } = await runGuard({ ...CRITICAL, target: `cgroup:${path}` }, []);
     expect(code).toBe(6);
     expect(ended.actions).toMatchObject([{ action: 'term', target: null, failure: null }]);
-    rmdirSync(path);
+    await removeGroup(path);
   });
 });
 
 describe('on a simulated machine', () => {
   it('the memory of the host and the GPU memory of the program are those of the machine', async () => {
     await withMachine('gb10', async ({ env }) => {
-      const program = `${BINARY_PRELUDE} await b.allocOpen(0, 10000); const { block } = await b.allocBlock('device', ${3 * GiB}, 10000); await b.touchBlock(block, 1, 10000); await sleep(1200);`;
+      const program = `${BINARY_PRELUDE} await b.allocOpen(0, 10000); const { block } = await b.allocBlock('device', ${3 * GiB}, 10000); await b.touchBlock(block, 1, 10000); for await (const _ of process.stdin);`;
       const node = [process.execPath, '--input-type=module', '-e', program];
-      const { code, ended, stderr } = await runGuard(HARMLESS, node, { env: { ...process.env, ...env } });
+      const guarded = startGuard(HARMLESS, node, { env: { ...process.env, ...env } });
+      await guarded.readings('its 3 GiB', (readings) => (readings.at(-1)?.groupGpuBytes ?? 0) >= 3 * GiB);
+      guarded.goOn();
+      const { code, ended, stderr } = await guarded.end;
       expect([code, stderr]).toEqual([0, '']);
       expect(ended.beforeAvailable).toBeGreaterThan(64 * GiB);
       expect(ended.peakGroupGpuBytes).toBeGreaterThanOrEqual(3 * GiB);

@@ -1,28 +1,17 @@
 /** Job control: in a terminal, a guarded program is as one that runs bare. */
 
-import { spawnSync } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, it } from 'vitest';
 import { guardProgram } from '../../../../lib/core/native/binding.ts';
 import { guardWords, HARMLESS } from '../../../support/guard-program.ts';
-import { missingTerminal } from '../../../support/screen.ts';
+import { BASH, missingTerminal, openTerminal, screenOn, shows, type Tmux } from '../../../support/screen.ts';
+import { waitFor } from '../../../support/wait.ts';
 
-let socket = '';
-let terminals = 0;
-const tmux = (...args: string[]) =>
-  spawnSync('tmux', ['-u', '-L', socket, '-f', '/dev/null', ...args], {
-    encoding: 'utf8',
-    env: { ...process.env, TERM: 'screen-256color', LANG: 'C.UTF-8' },
-  });
-const screen = () => tmux('capture-pane', '-p', '-S', '-').stdout;
+let tmux: Tmux;
 
 /** Types a line, or a key such as C-c, and waits until the screen matches. */
-async function type(keys: string, shows: RegExp): Promise<void> {
+async function type(keys: string, pattern: RegExp): Promise<void> {
   tmux('send-keys', ...(/^C-.$/.test(keys) ? [keys] : [keys, 'Enter']));
-  for (const end = performance.now() + 10_000; performance.now() < end; await sleep(30)) {
-    if (shows.test(screen())) return;
-  }
-  throw new Error(`the screen does not show ${shows}:\n${screen()}`);
+  await shows(tmux, pattern);
 }
 
 /** A shell function `g`: what umaprobe is to the shell, with the guard below it. Ctrl-C does not end it. */
@@ -32,11 +21,10 @@ const FUNCTION = `g() { sh -c 'trap : INT QUIT; ${guarded} "$@"; exit $?' sh "$@
 describe('a guarded program in a terminal', () => {
   beforeEach(async (context) => {
     if (missingTerminal !== null) return context.skip(missingTerminal);
-    socket = `umaprobe-guard-${process.pid}-${terminals++}`;
-    tmux('new-session', '-d', '-x', '100', '-y', '50', 'bash', '--norc', '--noprofile', '-i');
+    tmux = openTerminal(BASH, {}, { columns: 100, rows: 50 }, process.env);
     await type(`${FUNCTION}; PS1='$ '; clear; echo rea''dy`, /^ready/m);
   });
-  afterEach(() => void tmux('kill-server'));
+  afterEach(() => void tmux?.('kill-server'));
 
   it('gets keys, Ctrl-C and Ctrl-Z, goes on with fg, and has its exit code', async () => {
     await type('g python3 -q', />>>\s*$/);
@@ -55,8 +43,14 @@ describe('a guarded program in a terminal', () => {
     await type('C-c', /\^C/);
     await type('echo code=$?', /^code=130$/m);
     await type('g cat &', /\[1\] \d+/);
-    for (let i = 0; i < 100 && !/Stopped/.test(screen()); i++, await sleep(100)) await type('jobs', /Running|Stopped/);
-    await type('jobs', /Stopped/);
+    await waitFor(
+      'a job that is stopped',
+      async () => {
+        await type('clear; jobs', /Running|Stopped/);
+        return screenOn(tmux);
+      },
+      (text) => /Stopped/.test(text),
+    );
     await type('fg', /fg\n/);
     await type('to-cat', /^to-cat\nto-cat$/m);
     tmux('send-keys', 'C-d');
@@ -64,7 +58,6 @@ describe('a guarded program in a terminal', () => {
     await type("clear; g sh -c 'echo second; exec sleep 30'", /^second$/m);
     await type('C-z', /Stopped/);
     await type('bg; clear', /\$\s*$/);
-    await sleep(300);
     await type('jobs', /Running/);
     await type('kill %1; wait %1; echo code=$?', /^code=143$/m);
   });

@@ -62,9 +62,9 @@ describe('sim grow', () => {
       const live = simulation.record().live as { pid: number; bytes: number }[];
       return live.reduce((sum, { bytes }) => sum + bytes, 0);
     };
-    expect(await waitFor(() => bytesHeld() === 60 * GiB, 20_000)).toBe(true);
+    await waitFor('60 GiB', bytesHeld, (bytes) => bytes === 60 * GiB);
     child.kill('SIGTERM');
-    expect(await waitFor(() => bytesHeld() === 0, 5000)).toBe(true);
+    await waitFor('the end of all memory that is held', bytesHeld, (bytes) => bytes === 0);
     expect(simulation.record().wedged).toBeNull();
     simulation.close();
   });
