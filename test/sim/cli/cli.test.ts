@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { shippedNames } from '../../../lib/sim/load.ts';
-import type { Snapshot } from '../../../lib/types/index.ts';
 import { runUmaprobe } from '../../support/cli.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -11,14 +10,6 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const folder = temporaryFolder('cli');
 
 describe('documents fit the schemas that ship', () => {
-  it.each([[], ...shippedNames().map((name) => ['--sim', name])])('snapshot %s %s', (...sim) => {
-    const ran = runUmaprobe(['snapshot', '--json', ...sim]);
-    expect(ran).toMatchObject({ code: 0, stderr: '' });
-    const snapshot = parseDocument(ran.stdout) as unknown as Snapshot;
-    expect(snapshot.simulated).toBe(sim[1] ?? null);
-    expect(snapshot.ledger.entries.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(snapshot.host.total);
-  });
-
   it.each([[], ...shippedNames().map((name) => ['--sim', name])])('doctor %s %s', (...sim) => {
     const ran = runUmaprobe(['doctor', '--json', ...sim]);
     const { summary, checks, simulated } = parseDocument(ran.stdout) as unknown as {
