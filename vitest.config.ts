@@ -77,7 +77,7 @@ function project(name: string, options: object = {}) {
 
 export default defineConfig({
   test: {
-    // Processes, not threads: a crash of the addon takes one file's tests with it, and environment variables are real.
+    // Processes, not threads: a crash of the addon takes one worker's tests with it, and environment variables are real.
     pool: 'forks',
     // Three times the processors that CI has: with four, both were busy for 0.6 of the time, because a test of test/sim waits.
     // Vitest's own --maxWorkers does not reach a project.
@@ -98,7 +98,8 @@ export default defineConfig({
         env: { UMAPROBE_BINARY: '/a unit test loads no binary' },
         globalSetup: './scripts/machine-validator.mjs',
       }),
-      project('sim', { testTimeout: 120_000, hookTimeout: 120_000, exclude: [...SLOW, ...WITHOUT] }), // the real binary on a simulated machine
+      // The real binary on a simulated machine, in processes that the tests start: the files themselves may share one.
+      project('sim', { testTimeout: 120_000, hookTimeout: 120_000, isolate: false, exclude: [...SLOW, ...WITHOUT] }),
       project('slow', { testTimeout: 120_000, hookTimeout: 120_000, include: SLOW, exclude: WITHOUT }),
       // The real kernel of this machine: its page cache, real files, other users.
       project('kernel', { ...KERNEL, fileParallelism: false, exclude: [...BESIDE, ...KERNEL_SLOW, ...SLOW] }),

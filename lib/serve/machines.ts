@@ -1,7 +1,7 @@
 /** The machines of a page: this one, or several by the user's ssh. A machine without a reading says why. */
 
 import { setMaxListeners } from 'node:events';
-import { FollowedHosts } from '../run/cluster/follow.ts';
+import { FOLLOW_TIMES, FollowedHosts } from '../run/cluster/follow.ts';
 import type { ClusterMachine } from '../types/index.ts';
 import type { SharedReading } from './reading.ts';
 
@@ -33,15 +33,23 @@ export function ownMachine(reading: SharedReading, host: string): Machines {
   };
 }
 
-/** Whoever opens the page again within this time after the last reading, and an interval, has readings at once. */
-const IDLE_MS = 5000;
+const TIMES = {
+  ...FOLLOW_TIMES,
+  /** Whoever opens the page again within this time after the last reading, and an interval, has readings at once. */
+  idleMs: 5000,
+};
 
 /**
  * They are followed while somebody asks.
  *
  * @param signal ends every ssh.
  */
-export function machinesBySsh(hosts: readonly string[], intervalMs: number, signal: AbortSignal): Machines {
+export function machinesBySsh(
+  hosts: readonly string[],
+  intervalMs: number,
+  signal: AbortSignal,
+  times = TIMES,
+): Machines {
   let followed: { machines: FollowedHosts; ends: AbortController } | null = null;
   let idle: NodeJS.Timeout | undefined;
   const rest = (): void => {
@@ -53,19 +61,23 @@ export function machinesBySsh(hosts: readonly string[], intervalMs: number, sign
     hosts,
     async read() {
       clearTimeout(idle);
-      followed ??= follow(hosts, intervalMs);
+      followed ??= follow(hosts, intervalMs, times);
       const round = await followed.machines.read();
-      idle = setTimeout(rest, intervalMs + IDLE_MS).unref();
+      idle = setTimeout(rest, intervalMs + times.idleMs).unref();
       return round;
     },
   };
 }
 
-function follow(hosts: readonly string[], intervalMs: number): { machines: FollowedHosts; ends: AbortController } {
+function follow(
+  hosts: readonly string[],
+  intervalMs: number,
+  times: typeof FOLLOW_TIMES,
+): { machines: FollowedHosts; ends: AbortController } {
   const ends = new AbortController();
   // Each ssh listens: Node warns from eleven on.
   setMaxListeners(0, ends.signal);
-  return { machines: new FollowedHosts(hosts, intervalMs, ends.signal), ends };
+  return { machines: new FollowedHosts(hosts, intervalMs, ends.signal, times), ends };
 }
 
 function failed(host: string, error: unknown): ClusterMachine {

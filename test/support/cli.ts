@@ -94,9 +94,10 @@ export function stdoutMatching(child: ChildProcessWithoutNullStreams, pattern: R
   });
 }
 
-/** The document of `umaprobe snapshot --json`, checked against its schema; throws when the command fails. */
+/** The document of `umaprobe snapshot --json`, checked against its schema; throws when the command fails or complains. */
 export function snapshotJson(args: string[] = [], options: CliOptions = {}): Snapshot {
   const { code, stderr, stdout } = runUmaprobe(['snapshot', '--json', ...args], options);
-  if (code !== 0) throw new Error(`umaprobe snapshot ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`);
+  if (code !== 0 || stderr !== '')
+    throw new Error(`umaprobe snapshot ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`);
   return parseDocument(stdout) as unknown as Snapshot;
 }

@@ -14,21 +14,26 @@ import { runBySsh } from './ssh.ts';
 
 /** umaprobe there learns that nobody listens any more when it prints. */
 const LONGEST_INTERVAL_MS = 10_000;
-/** For the first answers: ssh and umaprobe start. Who opens a page is not kept waiting by a machine that hangs. */
-const FIRST_MS = 5000;
-/** After which a machine that did not answer, or does no longer, is asked again. */
-const RETRY_MS = 5000;
+
+/** Times of following, in milliseconds; tests have shorter ones. */
+export const FOLLOW_TIMES = {
+  /** For the first answers: ssh and umaprobe start. Who opens a page is not kept waiting by a machine that hangs. */
+  firstMs: 5000,
+  /** After which a machine that did not answer, or does no longer, is asked again. */
+  retryMs: 5000,
+};
 
 export class FollowedHosts {
   readonly #followed: readonly FollowedHost[];
   readonly #intervalMs: number;
-  #patienceMs = FIRST_MS;
+  #patienceMs: number;
 
   /** @param signal ends every ssh. */
-  constructor(hosts: readonly string[], intervalMs: number, signal: AbortSignal) {
+  constructor(hosts: readonly string[], intervalMs: number, signal: AbortSignal, times = FOLLOW_TIMES) {
     this.#followed = hosts.map((host) => new FollowedHost(host, Math.min(intervalMs, LONGEST_INTERVAL_MS)));
     this.#intervalMs = intervalMs;
-    for (const followed of this.#followed) void followed.follow(signal);
+    this.#patienceMs = times.firstMs;
+    for (const followed of this.#followed) void followed.follow(signal, times.retryMs);
   }
 
   /**
@@ -72,10 +77,10 @@ class FollowedHost {
     return { ...answer, ageMs: answer.ageMs === null ? null : Math.round(answer.ageMs + sinceMs) };
   }
 
-  async follow(signal: AbortSignal): Promise<void> {
+  async follow(signal: AbortSignal, retryMs: number): Promise<void> {
     while (!signal.aborted) {
       this.#put(await this.#listen(signal));
-      await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(retryMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 

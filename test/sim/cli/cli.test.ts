@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { shippedNames } from '../../../lib/sim/load.ts';
-import type { Snapshot } from '../../../lib/types/index.ts';
 import { runUmaprobe } from '../../support/cli.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -11,14 +10,6 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const folder = temporaryFolder('cli');
 
 describe('documents fit the schemas that ship', () => {
-  it.each([[], ...shippedNames().map((name) => ['--sim', name])])('snapshot %s %s', (...sim) => {
-    const ran = runUmaprobe(['snapshot', '--json', ...sim]);
-    expect(ran).toMatchObject({ code: 0, stderr: '' });
-    const snapshot = parseDocument(ran.stdout) as unknown as Snapshot;
-    expect(snapshot.simulated).toBe(sim[1] ?? null);
-    expect(snapshot.ledger.entries.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(snapshot.host.total);
-  });
-
   it.each([[], ...shippedNames().map((name) => ['--sim', name])])('doctor %s %s', (...sim) => {
     const ran = runUmaprobe(['doctor', '--json', ...sim]);
     const { summary, checks, simulated } = parseDocument(ran.stdout) as unknown as {
@@ -61,23 +52,9 @@ describe('mistakes', () => {
       2,
       /^umaprobe: "snapsot" is not a command\. Did you mean umaprobe snapshot\? See umaprobe --help\.\n$/,
     ],
-    [['--sm', 'gb10'], 2, /no option --sm\. Did you mean --sim\? See umaprobe snapshot --help/],
-    [['--memgetinfo', 'perhaps'], 2, /--memgetinfo "perhaps" is not one of needed, child, auto, never/],
-    [['watch', '--interval', '1ms'], 2, /outside 100ms to 1h/],
     [['doctor', '--only', 'swapfull'], 2, /--only "swapfull" matches no check\. Did you mean swap\.full\? See/],
-    [['doctor', '--only', 'xyz'], 2, /--only "xyz" matches no check\. umaprobe doctor --list shows the checks\./],
-    [['explain', 'CUDA out of memory'], 2, /To paste a message: umaprobe explain --error -\. See/],
-    [['explain', 'vllm.log'], 2, /is given "vllm\.log"\. Did you mean --error vllm\.log\? See/],
-    [
-      ['explain', '--error', 'CUDA out of memory'],
-      2,
-      /no file of this name\. To paste a message: umaprobe explain --error -\. See/,
-    ],
-    [['record', 'show', '/tmp/rec'], 2, /is given "\/tmp\/rec"\. Did you mean --folder \/tmp\/rec\? See/],
     [['--sim', 'gb11'], 2, /There is no simulated machine "gb11"\. Did you mean gb10\?/],
-    [['--sim', './none.json'], 2, /machine ".*none\.json": there is no such file or folder/],
     [['sim', 'list', '--sim', 'gb10'], 2, /sim list reads no machine, so --sim does not apply/],
-    [['sim', 'run', 'gb10'], 2, /A program is missing after "--"/],
     [['sim', 'run', 'gb10', '--', '/does/not/exist'], 127, /\/does\/not\/exist could not be started: ENOENT/],
     [['sim', 'run', 'gb10', '--', '/etc/passwd'], 126, /could not be started: EACCES/],
   ])('%j', (args, code, message) => {
@@ -87,13 +64,7 @@ describe('mistakes', () => {
   });
 
   it('are JSON on stdout under --json, and one line on stderr as always', () => {
-    for (const args of [
-      ['snapsot'],
-      ['--sim', 'gb11'],
-      ['watch', '--interval', '5'],
-      ['sim'],
-      ['doctor', '--only', 'x'],
-    ]) {
+    for (const args of [['snapsot'], ['--sim', 'gb11']]) {
       const ran = runUmaprobe([...args, '--json']);
       expect(parseDocument(ran.stdout)).toMatchObject({ schema: 'umaprobe/error/1', error: { exitCode: ran.code } });
       expect(ran.code).toBe(2);
@@ -133,11 +104,6 @@ describe('mistakes', () => {
     const ran = runUmaprobe(['--json'], { env: { UMAPROBE_BINARY: '/does/not/exist.node' } });
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('/does/not/exist.node') });
     expect(parseDocument(ran.stdout)).toMatchObject({ error: { code: 'ERR_UMA_LIBRARY_MISSING', exitCode: 1 } });
-  });
-
-  it('show a stack only on request', () => {
-    expect(runUmaprobe(['--sim', 'gb11'], { env: { UMAPROBE_DEBUG: '1' } }).stderr).toMatch(/\n\s+at /);
-    expect(runUmaprobe(['--sim', 'gb11'], { env: { NODE_DEBUG: 'umaprobe' } }).stderr).toMatch(/\n\s+at /);
   });
 });
 

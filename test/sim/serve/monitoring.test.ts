@@ -11,7 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CLI, cliEnvironment } from '../../support/cli.ts';
 import { kubernetesDocuments } from '../../support/kubernetes.ts';
@@ -95,13 +95,24 @@ describe('umaprobe-health, the plugin of node-problem-detector (simulated)', () 
 
 describe('slurm-health-check (simulated)', () => {
   const REASON = '[node_problem] umaprobe: pressure swap.full';
+  const answers = mkdtempSync(join(folder, 'answers-'));
+  /** A umaprobe that answers on a machine what it answered before: what Slurm says of the node differs, and not the machine. */
+  const remembered = (machine: string): string => `
+answer='${answers}/${basename(machine)}'-$(echo "$*" | tr -c 'a-z\n' -)
+if [ ! -e "$answer.code" ]; then
+  ${process.execPath} ${CLI} "$@" --sim ${machine} > "$answer"
+  echo $? > "$answer.code"
+fi
+cat "$answer"
+exit "$(cat "$answer.code")"`;
   /** What it tells Slurm of a node in this state. */
   function told(machine: string | null, state: string, reason = ''): { code: number | null; said: string } {
     const notes = join(folder, 'told');
     rmSync(notes, { force: true });
     const shown = `NodeName=n1 Arch=x86_64 State=${state} ThreadsPerCore=1 Partitions=p${reason === '' ? '' : ` Reason=${reason} [root@2026-11-27T02:00:00]`}`;
     const scontrol = `if [ "$1" = --oneliner ]; then echo '${shown}'; else for word; do printf '%s|' "$word" >> ${notes}; done; fi`;
-    const { code } = run('slurm-health-check', machine, [], { scontrol });
+    const fakes = machine === null ? { scontrol } : { scontrol, umaprobe: remembered(machine) };
+    const { code } = run('slurm-health-check', machine, [], fakes);
     return { code, said: existsSync(notes) ? readFileSync(notes, 'utf8') : '' };
   }
 

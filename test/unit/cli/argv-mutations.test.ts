@@ -1,6 +1,5 @@
 /** Any command line: help, or one line that says what is wrong and a documented exit code; never a stack trace. */
 
-import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { COMMANDS, groups } from '../../../lib/cli/commands/index.ts';
@@ -9,8 +8,8 @@ import type { OptionTable } from '../../../lib/cli/core/command.ts';
 import { EXIT } from '../../../lib/cli/core/exit.ts';
 import { GLOBAL_OPTIONS } from '../../../lib/cli/core/options.ts';
 import { UsageError } from '../../../lib/cli/core/usage.ts';
-import { main } from '../../../lib/cli/main.ts';
 import { parse } from '../../../lib/cli/parse.ts';
+import { mainInProcess } from '../../support/in-process.ts';
 
 // Hundreds of runs take seconds on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
@@ -76,22 +75,8 @@ const word = fc.oneof(
 /** Short ones are often accepted, long ones nearly never. */
 const argv = fc.oneof(fc.array(word, { maxLength: 2 }), fc.array(word, { maxLength: 7 }));
 
-class Kept extends Writable {
-  text = '';
-  override _write(chunk: Buffer, _: string, done: () => void): void {
-    this.text += chunk.toString();
-    done();
-  }
-}
-
 /** On a machine that does not exist: a command line without a mistake ends there, and nothing runs. */
-async function run(words: readonly string[]) {
-  const stdout = new Kept();
-  const stderr = new Kept();
-  const io = { stdin: process.stdin, stdout, stderr, env: {} };
-  const exitCode = await main(['--sim', 'no-such-machine', ...words], io as unknown as Parameters<typeof main>[1]);
-  return { exitCode, stdout: stdout.text, stderr: stderr.text };
-}
+const run = (words: readonly string[]) => mainInProcess(['--sim', 'no-such-machine', ...words]);
 
 /** A command line that was accepted has no option that there is not, and no value where none is taken. */
 function expectKnown(words: readonly string[]): void {
@@ -108,14 +93,15 @@ describe('a command line', () => {
   it('of any words gives help, or one line and exit code 2', async () => {
     await fc.assert(
       fc.asyncProperty(argv, async (words) => {
-        const { exitCode, stdout, stderr } = await run(words);
-        expect([EXIT.success, EXIT.usage]).toContain(exitCode);
-        expect(stderr).toMatch(exitCode === EXIT.success ? /^$/ : /^umaprobe: [^\n]+\n$/);
+        const { code, stdout, stderr } = await run(words);
+        expect([EXIT.success, EXIT.usage]).toContain(code);
+        expect(stderr).toMatch(code === EXIT.success ? /^$/ : /^umaprobe: [^\n]+\n$/);
         expect(stderr).not.toMatch(/ at .*\.[jt]s:\d|TypeError|looks like a bug/);
         // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach a terminal
         expect(stderr.trimEnd()).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
         if (stderr.includes('no simulated machine "no-such-machine"')) expectKnown(words);
-        if (exitCode === EXIT.usage && stdout !== '') expect(JSON.parse(stdout)).toMatchObject({ error: { exitCode } });
+        if (code === EXIT.usage && stdout !== '')
+          expect(JSON.parse(stdout)).toMatchObject({ error: { exitCode: code } });
       }),
       { numRuns: 500 },
     );

@@ -1,10 +1,9 @@
 /** What a mistake on the command line answers: one line with the value, what was expected and where to read on. */
 
-import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { EXIT } from '../../../lib/cli/core/exit.ts';
-import { main } from '../../../lib/cli/main.ts';
 import { ALLOCATOR_KINDS } from '../../../lib/types/kinds.ts';
+import { mainInProcess } from '../../support/in-process.ts';
 
 const KINDS = Object.keys(ALLOCATOR_KINDS).join(', ');
 
@@ -455,20 +454,9 @@ const MISTAKES: readonly (readonly [typed: string, answer: string])[] = [
   ['watch --count -1', '--count "-1" is not a whole number of at least 1. See umaprobe watch --help.'],
 ];
 
-class Kept extends Writable {
-  text = '';
-  override _write(chunk: Buffer, _: string, done: () => void): void {
-    this.text += chunk.toString();
-    done();
-  }
-}
-
 it.each(MISTAKES)('umaprobe %s', async (typed, answer) => {
-  const [stdout, stderr] = [new Kept(), new Kept()];
-  const io = { stdin: process.stdin, stdout, stderr, env: {} };
-  const exitCode = await main(typed.split(' '), io as unknown as Parameters<typeof main>[1]);
-  expect({ exitCode, stdout: stdout.text, stderr: stderr.text }).toEqual({
-    exitCode: EXIT.usage,
+  expect(await mainInProcess(typed.split(' '))).toEqual({
+    code: EXIT.usage,
     stdout: /--json( |$)/.test(typed)
       ? expect.stringContaining(JSON.stringify(answer.replace(/ See umaprobe .*/, '')))
       : '',

@@ -2,10 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { loadCommands } from '../../../lib/cli/commands/index.ts';
-import { main } from '../../../lib/cli/main.ts';
+import { mainInProcess } from '../../support/in-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const root = temporaryFolder('paths');
@@ -54,28 +53,13 @@ const options = all.flatMap(({ name, options }) =>
 const withPaths = options.filter(({ spec }) => /\b(file|path|folder)\b/.test(spec.placeholder ?? ''));
 const outputs = withPaths.filter(({ option }) => WRITTEN.includes(option));
 
-class Kept extends Writable {
-  text = '';
-  override _write(chunk: Buffer, _: string, done: () => void): void {
-    this.text += chunk.toString();
-    done();
-  }
-}
-
-async function run(args: readonly string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
-  const [stdout, stderr] = [new Kept(), new Kept()];
-  const io = { stdin: process.stdin, stdout, stderr, env: {} };
-  const exitCode = await main([...args], io as unknown as Parameters<typeof main>[1]);
-  return { exitCode, stdout: stdout.text, stderr: stderr.text };
-}
-
 async function expectRefused(args: readonly string[], problem: string): Promise<void> {
-  const { exitCode, stderr } = await run(args);
+  const { code, stderr } = await mainInProcess(args);
   expect(stderr).toContain(problem);
   // One line, in our words.
   expect(stderr).toMatch(/^umaprobe: [^\n]*\n$/);
   expect(stderr).not.toMatch(/illegal operation|no such file or directory|, open|TypeError/);
-  expect(exitCode).toBe(2);
+  expect(code).toBe(2);
 }
 
 it('every option with a path is tried', () => {
@@ -102,7 +86,7 @@ describe.each(Object.entries(READ))('%s', (input, words) => {
     await expectRefused(args, `${JSON.stringify(path)}: ${problem}`);
     // These have no document.
     if (['serve', 'sim'].includes(words[0] ?? '')) return;
-    const { stdout } = await run([...args, '--json']);
+    const { stdout } = await mainInProcess([...args, '--json']);
     expect(JSON.parse(stdout).error).toMatchObject({ code: 'ERR_UMA_PATH', exitCode: 2 });
   });
 });

@@ -18,6 +18,7 @@ import { createLibraryFolder } from '../../../lib/sim/environment.ts';
 import { findJsonMistake } from '../../../lib/sim/json.ts';
 import { loadMachine, shippedMachines, shippedNames } from '../../../lib/sim/load.ts';
 import { flatten, type Machine } from '../../../lib/sim/machine.ts';
+import { ROOT } from '../../support/root.ts';
 
 let folder = '';
 beforeAll(() => {
@@ -43,6 +44,7 @@ describe('shipped machines', () => {
   });
 
   it.each(shippedNames())('%s matches the schema and is named like its file', (name) => {
+    expect(loadMachine(join(ROOT, `lib/machines/${name}.json`))).toEqual(loadMachine(name));
     expect(loadMachine(name).name).toBe(name);
   });
 });

@@ -11,10 +11,6 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const folder = temporaryFolder('layout');
 writeFileSync(join(folder, 'model.json'), '{"weights": "2GB", "kv-cache": 1000000000}');
-writeFileSync(join(folder, 'wrong.json'), '{"weights": "2G"}');
-writeFileSync(join(folder, 'list.json'), '[1, 2]');
-writeFileSync(join(folder, 'broken.json'), '{"weights"');
-writeFileSync(join(folder, 'empty.json'), '{}');
 
 const layout = (...args: string[]) =>
   runUmaprobe(['layout', ...args], { env: { XDG_STATE_HOME: folder }, cwd: folder });
@@ -74,24 +70,11 @@ describe('layout', () => {
     expect(ran.stdout).toMatch(/^DOES NOT FIT {2}/m);
   });
 
-  it.each<[string[], RegExp]>([
-    [[], /Parts are missing: give name=size, a JSON file, or --preset 13b/],
-    [['weights'], /"weights" is neither a part, such as weights=26GB, nor a file/],
-    [['a=1GB', 'weights'], /"weights" is not a part, such as weights=26GB/],
-    [['=1GB'], /"=1GB" is not a part/],
-    [['a=1G'], /The part a "1G" could mean two sizes/],
-    [['a=1GB', 'a=2GB'], /The part "a" is given twice/],
-    [['--preset', '70b'], /--preset "70b" is not a preset: there is 13b/],
-    [['a=1GB', '--preset', '13b'], /--preset cannot be combined with "a=1GB"/],
-    [['wrong.json'], /wrong\.json: the part weights "2G" could mean two sizes/],
-    [['list.json'], /list\.json: not an object of names and sizes/],
-    [['broken.json'], /broken\.json: not JSON: /],
-    [['missing.json'], /missing\.json": there is no such file or folder/],
-    [['empty.json'], /empty\.json: it has no parts/],
-    [['.'], /"\.": it is a folder; name a file/],
-  ])('%j is refused in one line', (args, message) => {
-    const ran = layout(...args, '--sim', 'gb10');
-    expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
-    expect(ran.stderr.trimEnd()).not.toContain('\n');
+  it('refuses a size of two meanings in one line', () => {
+    expect(layout('a=1G', '--sim', 'gb10')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^umaprobe: The part a "1G" could mean two sizes[^\n]*\n$/),
+    });
   });
 });

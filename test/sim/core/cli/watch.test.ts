@@ -81,16 +81,11 @@ describe('watch --exec (simulated)', () => {
     expect(told(file).map(({ previous, verdict }) => [previous, verdict])).toEqual([['ok', 'notice']]);
   });
 
-  it.each<[string[], RegExp]>([
-    [['--exec'], /--exec needs a command after "--"/],
-    [['--', 'ls'], /The command after "--" needs --exec: umaprobe watch --exec -- ls\./],
-    [['--exec', '--', 'no-such-program'], /--exec: "no-such-program" is no program of PATH that this user may run/],
-    [['--exec', '--', folder], /is no program that this user may run/],
-    [['--alert', '5'], /--alert "5" has no unit: write 5GB/],
-    [['--timeout', '3s'], /--timeout limits --until, which is missing/],
-  ])('%j is a mistake', (args, message) => {
-    const ran = watch('--sim', 'gb10', ...args);
-    expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
-    expect(ran.stderr.trimEnd()).not.toContain('\n');
+  it('needs a program', () => {
+    expect(watch('--sim', 'gb10', '--exec')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^umaprobe: --exec needs a command after "--"[^\n]*\n$/),
+    });
   });
 });

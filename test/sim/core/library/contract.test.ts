@@ -14,6 +14,15 @@ import { besideOthers, watchOthers } from '../../../support/other-programs.ts';
 import { parseDocument } from '../../../support/schemas.ts';
 import { GiB } from '../../../support/units.ts';
 
+const seen = new Map<string, Snapshot>();
+
+/** The snapshot of a shipped machine, which the program takes once. */
+function snapshotOf(name: string): Snapshot {
+  const snapshot = seen.get(name) ?? snapshotJson(['--sim', name, '--deadline', '1500ms']);
+  seen.set(name, snapshot);
+  return snapshot;
+}
+
 describe('a snapshot of', () => {
   it('the real host', async (context) => {
     const moves = 0.01 * meminfoBytes('MemTotal');
@@ -36,7 +45,7 @@ describe('a snapshot of', () => {
   });
 
   it.each(shippedNames())('%s (simulated)', (name) => {
-    const snapshot = snapshotJson(['--sim', name, '--deadline', '1500ms']);
+    const snapshot = snapshotOf(name);
     expectContract(snapshot);
     expect(snapshot.simulated).toBe(name);
   });
@@ -44,7 +53,7 @@ describe('a snapshot of', () => {
 
 describe('what the kernel says of free pages', () => {
   it('free pages in lists of the processors are a field and a row, and no part of MemFree (simulated)', () => {
-    const without = snapshotJson(['--sim', 'gb10']);
+    const without = snapshotOf('gb10');
     const machine = machineFile('lists', { memory: { freeInCpuLists: 2 * GiB } });
     const { from, host, kernel, ledger } = snapshotJson(['--sim', machine]);
     expect([without.kernel.freeInCpuLists, kernel.freeInCpuLists]).toEqual([0, 2 * GiB]);
@@ -88,7 +97,7 @@ describe('shipped machines', () => {
   });
 
   it('gb10-cached: the clean cache counts as reclaimable', () => {
-    const { devices, host } = snapshotJson(['--sim', 'gb10-cached']);
+    const { devices, host } = snapshotOf('gb10-cached');
     const [device] = devices;
     const gained = (device?.allocatable.afterReclaim ?? 0) - (device?.allocatable.immediate ?? 0);
     const cleanCache = (host.activeFile as number) + (host.inactiveFile as number) - (host.dirty as number);
@@ -98,7 +107,7 @@ describe('shipped machines', () => {
   });
 
   it('gb10-hugepages: llama.cpp and the guidance collapse, what can be allocated does not', () => {
-    const { devices } = snapshotJson(['--sim', 'gb10-hugepages']);
+    const { devices } = snapshotOf('gb10-hugepages');
     const device = devices[0] as (typeof devices)[number];
     expect(device.views.nvidiaGuidance).toBe(GiB);
     expect(device.views.llamaCpp).toBe(GiB);
@@ -106,7 +115,7 @@ describe('shipped machines', () => {
   });
 
   it('gb10-kho: the phantom is subtracted, and doctor warns of it', () => {
-    const { devices, host } = snapshotJson(['--sim', 'gb10-kho']);
+    const { devices, host } = snapshotOf('gb10-kho');
     expect(host.cmaFree).toBeGreaterThan(9 * GiB);
     expect(devices[0]?.allocatable.afterReclaim).toBe((host.available as number) - (host.cmaFree as number));
     const doctor = runUmaprobe(['doctor', '--sim', 'gb10-kho', '--only', 'cma.phantom', '--json']);
@@ -114,7 +123,7 @@ describe('shipped machines', () => {
   });
 
   it('no-driver: exit 0, the host complete, no devices, and why', () => {
-    const snapshot = snapshotJson(['--sim', 'no-driver']);
+    const snapshot = snapshotOf('no-driver');
     expect(snapshot.devices).toEqual([]);
     expect(snapshot.noDevices).toContain('ERR_UMA_LIBRARY_MISSING');
     expect(snapshot.host.available).toBeGreaterThan(0);
@@ -122,11 +131,11 @@ describe('shipped machines', () => {
 
   it.each(['h200', 'gh200', 'thor', 'orin'])('%s has the memory model of its kind', (name) => {
     const models: Record<string, string> = { h200: 'discrete', gh200: 'coherent', thor: 'unified', orin: 'unified' };
-    expect(snapshotJson(['--sim', name]).devices[0]?.memoryModel).toBe(models[name]);
+    expect(snapshotOf(name).devices[0]?.memoryModel).toBe(models[name]);
   });
 
   it('gb10-590-pools: without root the pools are unknown, not 0', () => {
-    const { driver } = snapshotJson(['--sim', 'gb10-590-pools']);
+    const { driver } = snapshotOf('gb10-590-pools');
     expect(driver.systemMemoryPools).toBe(529);
     if (process.getuid?.() === 0) expect(driver.poolBytes).toBeGreaterThan(0);
     else expect(driver.poolBytes).toBeNull();

@@ -1,15 +1,12 @@
 /** umaprobe estimate, as a child process. */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runUmaprobe } from '../../../support/cli.ts';
 import { ROOT } from '../../../support/root.ts';
 import { parseDocument } from '../../../support/schemas.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const MODEL = join(ROOT, 'test/support/models/sharded');
 const GGUF = join(ROOT, 'test/support/models/llama.gguf');
-const folder = temporaryFolder('estimate');
 
 describe('umaprobe estimate', () => {
   it('prints terms, total and range of a folder', () => {
@@ -63,29 +60,11 @@ describe('umaprobe estimate', () => {
     }
   });
 
-  const broken = join(folder, 'broken.gguf');
-  writeFileSync(broken, 'GGUF');
-  it.each([
-    [[], 'A model is expected: a folder, a file, a name in a store, or --params 70e9.'],
-    [['a', 'b'], /"b"/],
-    [['a', '--params', '7e9'], '"a" and --params both name a model'],
-    [['--dtype', 'int4', 'a'], '--dtype needs --params'],
-    [['--params', '7e9', '--dtype', 'int3'], 'dtype is "int3"; expected one of'],
-    [['--params', '0B'], '--params "0B" is not a number of parameters'],
-    [['--params', 'seven'], '--params "seven" is not a number of parameters'],
-    [[MODEL, '--kv-dtype', 'q8'], '--kv-dtype "q8" is not one of f32'],
-    [
-      [MODEL, '--for', 'vlm'],
-      '--for "vlm" is not one of vllm, sglang, trtllm, llama.cpp, ollama, torch, accelerate. Did you mean vllm?',
-    ],
-    [[MODEL, '--use', 'train'], '--use "train" is not one of inference, sft'],
-    [[MODEL, '--context', '8k'], '--context "8k" is not a whole number'],
-    [[join(folder, 'none')], 'none": there is none; expected a folder'],
-    [[broken], 'read broken.gguf: its header goes on at byte 4, but the file has 4: it is cut off; download it again'],
-  ] as const)('%j is one line, with exit code 2', (args, message) => {
-    const { code, stderr, stdout } = runUmaprobe(['estimate', ...args]);
-    expect(stderr).toMatch(message instanceof RegExp ? message : new RegExp(message.replace(/[.?()"]/g, '\\$&')));
-    expect(stderr.trimEnd()).not.toContain('\n');
-    expect([code, stdout]).toEqual([2, '']);
+  it('says what is missing in one line', () => {
+    expect(runUmaprobe(['estimate'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^umaprobe: A model is expected: [^\n]*\n$/),
+    });
   });
 });

@@ -262,22 +262,9 @@ describe('fit', () => {
   });
 
   it.each([
-    [['--bytes', '100'], 'has no unit'],
     [[], 'What shall fit?'],
-    [['--bytes', '1GB', '--for', 'tgi'], 'is not one of vllm'],
-    [['--bytes', '1GB', '--utilization', '0.9'], '--utilization needs --for vllm'],
-    [['--bytes', '1GB', '--for', 'vllm', '--utilization', '92'], 'is not a share above 0 and up to 1'],
-    [['--bytes', '1GB', '--flags'], '--flags needs --for'],
-    [['--params', '7B', '--batch', '64'], '--batch is an option of training: name a --use that trains, such as lora.'],
-    [['--params', '7B', '--no-checkpointing'], '--no-checkpointing is an option of training'],
-    [
-      ['--params', '7B', '--use', 'lora', '--sequences', '64'],
-      '--sequences is an option of inference: a training has --batch.',
-    ],
     [[configFile(QWEN3_8B), '--solve', 'batch'], 'Solving for batch is a question about training'],
     [[configFile(QWEN3_8B), '--use', 'lora', '--solve', 'slots'], 'of a training solve for batch'],
-    [['--bytes', '1GB', '--params', '7e9'], '--bytes is a size without a model'],
-    [['--bytes', '1GB', '--solve', 'context'], 'does not go with --solve'],
     [['/nowhere/model.gguf'], '/nowhere/model.gguf'],
   ])('%j is an error of one line', (args, message) => {
     const { code: status, stderr } = runUmaprobe(['fit', ...args, '--sim', 'gb10']);

@@ -1,7 +1,6 @@
 /** umaprobe explain as a child process: files, pipes, exit codes, documents. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { runInShell, runUmaprobe } from '../../../support/cli.ts';
 import { machineFile } from '../../../support/machines.ts';
@@ -76,20 +75,5 @@ describe('explain --error', () => {
     expect(parseDocument(unknown.stdout)).toMatchObject({ errors: [], input: { bytes: 12, lines: 1 } });
     const empty = runInShell('"$0" "$1" explain --error - < /dev/null');
     expect([empty.code, empty.stdout]).toEqual([1, 'The text is empty.\n']);
-  });
-
-  it('names a file that it cannot read', () => {
-    const compressed = join(folder, 'vllm.log.gz');
-    writeFileSync(compressed, gzipSync('x'));
-    for (const [path, problem] of [
-      [join(folder, 'none.log'), 'there is no such file or folder (ENOENT 2)'],
-      [folder, 'it is a folder; name a file (EISDIR 21)'],
-      [compressed, 'is compressed: zcat'],
-    ] as const) {
-      const { code, stderr } = runUmaprobe(['explain', '--error', path]);
-      expect(code).toBe(2);
-      expect(stderr).toContain(problem);
-      expect(stderr.trim().split('\n')).toHaveLength(1);
-    }
   });
 });

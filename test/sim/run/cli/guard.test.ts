@@ -180,32 +180,8 @@ describe('targets that would take the machine or the guard with them', () => {
   });
 });
 
-describe('mistakes', () => {
-  it.each([
-    [[], 'A program is missing after "--", such as umaprobe guard -- python3 train.py.'],
-    [['--'], 'A program is missing after "--"'],
-    [['python3', 'x.py'], 'Put "--" before the program: umaprobe guard -- python3 x.py.'],
-    [
-      ['--pid', '1', '--', 'true'],
-      'guard takes either a program after "--", or one of --pid, --cgroup, --unit and --system.',
-    ],
-    [['--pid', '1', '--unit', 'x'], 'guard watches one thing: --pid and --unit exclude each other.'],
-    [['--policy', 'x.json', '--', 'true'], '--policy says what --system may stop: give both.'],
-    [['--system', '--policy', '/nonexistent'], '--policy "/nonexistent": there is no such file or folder (ENOENT 2)\n'],
-    [
-      ['--system', '--policy', 'package.json'],
-      '--policy "package.json": policy has no option "name". It takes schema, mayStop, never, order.',
-    ],
-    [['--pid', 'x'], '--pid "x" is not a whole number from 1 to 4194304.'],
-    [['--floor', '8', '--', 'true'], '--floor "8" has no unit'],
-    [['--grace', '5', '--', 'true'], '--grace "5" has no unit'],
-    [['--interval', '2s', '--', 'true'], '--interval "2s" is outside 1ms to 1s.'],
-    [['--load-actions', 'dorp', '--', 'true'], '--load-actions "dorp" is not one of drop, compact, none.'],
-    [['--ready', '(', '--', 'true'], '--ready "(" is no regular expression of RE2: missing closing ): `(`'],
-    [['--flor', '8GiB', '--', 'true'], 'guard has no option --flor. Did you mean --floor?'],
-  ])('%j', (words, message) => {
-    const { code, stderr, stdout } = guard(...words);
-    expect([code, stdout, stderr.split('\n').length]).toEqual([2, '', 2]);
-    expect(stderr).toContain(`umaprobe: ${message}`);
-  });
+it('says in one line what is wrong', () => {
+  const { code, stderr, stdout } = guard('--flor', '8GiB', '--', 'true');
+  expect([code, stdout, stderr.split('\n').length]).toEqual([2, '', 2]);
+  expect(stderr).toContain('umaprobe: guard has no option --flor. Did you mean --floor?');
 });

@@ -35,17 +35,10 @@ it('is written again at every interval, until a signal', async () => {
   expect(readdirSync(own)).toEqual(['umaprobe.prom']);
 });
 
-it.each([
-  [['--interval', '5s'], '--interval needs --textfile.'],
-  [
-    ['--textfile', '/nowhere/here'],
-    '--textfile "/nowhere/here/umaprobe.prom" cannot be written: there is no directory',
-  ],
-  [['--json'], 'umaprobe snapshot --json has the same numbers'],
-])('%j is an error that says what to do', (words, message) => {
-  const { code, stderr, stdout } = runUmaprobe(['metrics', '--sim', 'gb10', ...words]);
+it('--json is an error that says what to do', () => {
+  const { code, stderr, stdout } = runUmaprobe(['metrics', '--sim', 'gb10', '--json']);
   expect(code).toBe(2);
-  expect(stderr + stdout).toContain(message);
+  expect(stderr + stdout).toContain('umaprobe snapshot --json has the same numbers');
 });
 
 it('a link in the place of the file is not followed', () => {

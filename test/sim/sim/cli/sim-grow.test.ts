@@ -71,10 +71,6 @@ describe('sim grow', () => {
 
   it.each([
     [['--rate', '1GiB/s'], /^umaprobe: Say how it grows: --rate 4GiB\/s --to 110GiB, or --curve/],
-    [['--rate', '4', '--to', '1GiB'], /^umaprobe: --rate "4" has no unit/],
-    [['--curve', '5s'], /^umaprobe: --curve: "5s" is not a time and a size, such as 5s:20GiB\. See/],
-    [['--curve', '5s:1GiB', '--to', '2GiB'], /^umaprobe: --curve says times and sizes itself/],
-    [['--rate', '1B', '--to', '1TiB'], /^umaprobe: --rate takes .*; at most 24/],
     [['--rate', '1GiB', '--to', '2GiB'], /^umaprobe: sim grow takes memory of a simulated machine only/],
   ])('%j is refused in one line', (args, message) => {
     const { code, stderr } = runUmaprobe(['sim', 'grow', ...args]);

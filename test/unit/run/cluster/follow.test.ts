@@ -1,9 +1,9 @@
 /** Machines that are followed by one ssh each: the newest answer of each, and a reason from where none comes any more. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { FollowedHosts } from '../../../../lib/run/cluster/follow.ts';
+import { FOLLOW_TIMES, FollowedHosts } from '../../../../lib/run/cluster/follow.ts';
 import { runBySsh } from '../../../../lib/run/cluster/ssh.ts';
 import { fakeSshOnPath, sentSnapshot } from '../../../support/fake-ssh.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -19,9 +19,9 @@ SENT
 sleep 0.2; done`;
 }
 
-function follow(hosts: readonly string[]): { machines: FollowedHosts; ends: AbortController } {
+function follow(hosts: readonly string[], times = FOLLOW_TIMES): { machines: FollowedHosts; ends: AbortController } {
   const ends = new AbortController();
-  return { machines: new FollowedHosts(hosts, 200, ends.signal), ends };
+  return { machines: new FollowedHosts(hosts, 200, ends.signal, times), ends };
 }
 
 const callsTo = (host: string): string[] => ssh.calls().filter((call) => call.includes(`-- ${host} `));
@@ -47,16 +47,20 @@ it('one ssh for each host gives all of its readings, in the order of the hosts',
 });
 
 it('a machine that answers no longer says why, beside one that does, and is asked again', async () => {
-  ssh.host('ends', repeating('ends', 2));
+  // Asked again, it answers when it is told to.
+  const [began, again] = [join(folder, 'began'), join(folder, 'again')];
+  const waits = `until [[ -e ${again} ]]; do sleep 0.05; done`;
+  ssh.host('ends', `if [[ -e ${began} ]]; then ${waits}; fi; touch ${began}; ${repeating('ends', 2)}`);
   ssh.host('off', 'echo "ssh: connect to host off port 22: No route to host" >&2; exit 255');
   ssh.host('stays', repeating('stays'));
-  const { ends, machines } = follow(['ends', 'off', 'stays']);
+  const { ends, machines } = follow(['ends', 'off', 'stays'], { ...FOLLOW_TIMES, retryMs: 300 });
   const states = async () => (await machines.read()).machines.map(({ because, state }) => because ?? state);
   const off = 'Connect to host off port 22: No route to host.';
   expect(await states()).toEqual(['answered', off, 'answered']);
   await expect
     .poll(states, { timeout: 10_000, interval: 0 })
     .toEqual(['The umaprobe there has ended.', off, 'answered']);
+  writeFileSync(again, '');
   await expect.poll(states, { timeout: 20_000, interval: 0 }).toEqual(['answered', off, 'answered']);
   expect(callsTo('stays')).toHaveLength(1);
   expect(callsTo('ends').length).toBeGreaterThan(1);
