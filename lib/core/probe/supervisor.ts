@@ -2,7 +2,7 @@
 
 import type { UmaError } from '../../base/errors.ts';
 import { formatBoth } from '../../base/format.ts';
-import type { ProbeGuardReport } from '../../types/index.ts';
+import type { HostMemory, ProbeGuardReport } from '../../types/index.ts';
 import { readHostMemory } from '../host/meminfo-within.ts';
 import type { Exit, ProbeChild } from './child-process.ts';
 import type { StopRequest } from './protocol.ts';
@@ -48,7 +48,12 @@ export interface Supervisor {
   readonly verdict: Promise<Verdict>;
 }
 
-export function supervise(child: ProbeChild, options: SuperviseOptions): Supervisor {
+/** @param read the memory of the machine. */
+export function supervise(
+  child: Pick<ProbeChild, 'detach' | 'exited' | 'kill' | 'requestStop'>,
+  options: SuperviseOptions,
+  read: () => Promise<Pick<HostMemory, 'available'>> = readHostMemory,
+): Supervisor {
   const { floor, isDone, signal, timeoutMs } = options;
   let activeAt = performance.now();
   let checkedAt = activeAt;
@@ -105,7 +110,7 @@ export function supervise(child: ProbeChild, options: SuperviseOptions): Supervi
   function checkFloor(now: number): void {
     if (floor === null || isReading) return;
     isReading = true;
-    readHostMemory()
+    read()
       .then(
         ({ available }) => judgeFloor(floor, available, now),
         (error: UmaError) => killChild('lost', `the floor can no longer be watched: ${error.message}`),

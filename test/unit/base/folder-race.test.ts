@@ -1,24 +1,27 @@
 /** A folder that another process makes between the look at it and the making. */
 
-import { statSync } from 'node:fs';
+import fs, { statSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Folder } from '../../../lib/base/folder.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-vi.mock('node:fs', async (importOriginal) => {
-  const fs = await importOriginal<typeof import('node:fs')>();
-  return {
-    ...fs,
-    openSync(...args: Parameters<typeof fs.openSync>) {
-      try {
-        return fs.openSync(...args);
-      } catch (error) {
-        if (String(args[0]).endsWith('/late')) fs.mkdirSync(args[0], { mode: 0o700 });
-        throw error;
-      }
-    },
-  };
+const { openSync } = fs;
+beforeEach(() => {
+  vi.spyOn(fs, 'openSync').mockImplementation((...args) => {
+    try {
+      return openSync(...args);
+    } catch (error) {
+      if (String(args[0]).endsWith('/late')) fs.mkdirSync(args[0], { mode: 0o700 });
+      throw error;
+    }
+  });
+  syncBuiltinESMExports();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
 });
 
 it('is opened', (context) => {

@@ -117,6 +117,17 @@ it('a machine of the page has a history, for the page alone and with the token',
   expect(ask({ target, host: 'localhost' }, everywhere)).toBe(401);
 });
 
+it.each(['/history/1', '/events'])(
+  '%s is for the page of this server alone, whatever a browser says of the other',
+  (target) => {
+    for (const fetchSite of ['same-site', 'cross-site', 'none', 'Same-Origin', ''])
+      expect(ask({ target, fetchSite })).toBe(403);
+    for (const origin of ['null', 'http://127.0.0.1', 'https://127.0.0.1:16121', 'http://localhost:16121'])
+      expect(ask({ target, origin })).toBe(403);
+    expect(ask({ target, fetchSite: 'same-origin', origin: 'http://127.0.0.1:16121' })).not.toBe(403);
+  },
+);
+
 it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'CONNECT', 'get', undefined])('the method %s is refused', (method) => {
   expect(ask({ method })).toBe(405);
 });

@@ -47,6 +47,26 @@ it('the smallest limit of the path counts', async () => {
   expect(provenance.sources['cgroup.limit']).toBe('/sys/fs/cgroup/a/memory.max');
 });
 
+it.each([
+  [4096, 8192],
+  [8192, 4096],
+])('of limits of %d above and %d below the smaller one counts', async (above, below) => {
+  const files = {
+    '/sys/fs/cgroup/a/memory.max': `${above}\n`,
+    '/sys/fs/cgroup/a/memory.high': `${below}\n`,
+    '/sys/fs/cgroup/a/b/memory.max': `${below}\n`,
+    '/sys/fs/cgroup/a/b/memory.high': `${above}\n`,
+  };
+  const provenance = new Provenance();
+  const { limits } = await cgroupLimits(kernelFilesOf(textsOf(files)), { version: 2, path: '/a/b' }, provenance);
+  expect(limits).toMatchObject({ limit: 4096, high: 4096 });
+  const folder = (isAbove: boolean) => `/sys/fs/cgroup/a${isAbove ? '' : '/b'}`;
+  expect(provenance.sources).toMatchObject({
+    'cgroup.limit': `${folder(above < below)}/memory.max`,
+    'cgroup.high': `${folder(above > below)}/memory.high`,
+  });
+});
+
 it('no limit is known while one of the path does not answer, because it may be the smallest', async () => {
   const hung = '/sys/fs/cgroup/a/b/memory.max';
   const files = kernelFilesOf((paths) =>

@@ -4,8 +4,10 @@ import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  closeSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   rmSync,
   statSync,
@@ -14,7 +16,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { Folder } from '../../../../lib/base/folder.ts';
 import { startTicks } from '../../../../lib/core/host/process.ts';
 import { COMPACT_ABOVE } from '../../../../lib/core/journal/compact.ts';
 import { defaultJournal } from '../../../../lib/core/journal/file.ts';
@@ -44,6 +47,16 @@ describe('the file', () => {
     openJournal(path, heading).close();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, 'a/b')).mode & 0o777).toBe(0o700);
+  });
+
+  it('has its name on disk before a run begins', () => {
+    const sync = vi.spyOn(Folder.prototype, 'sync');
+    const path = fresh();
+    openJournal(path, heading).close();
+    expect(sync.mock.contexts.map((context) => (context as Folder).path)).toEqual([folder]);
+    openJournal(fresh(), heading).close();
+    expect(sync).toHaveBeenCalledTimes(2);
+    sync.mockRestore();
   });
 
   it('is refused in one line if it cannot be one', () => {
@@ -188,6 +201,16 @@ describe('a disk that is full', () => {
       /no space left on device: no further step is run/,
     );
     expect(truncated).toEqual([1_000]);
+  });
+
+  it('is noticed: a record is synced, which a FIFO refuses', () => {
+    const path = fresh();
+    spawnSync('mkfifo', [path]);
+    const fd = openSync(path, 'r+');
+    const writer = journalWriter(fd, path);
+    expect(() => writer.append(begin('x'))).not.toThrow();
+    expect(() => writer.commit(begin('x'))).toThrow(/EINVAL|invalid argument: .*its record may not be on disk/);
+    closeSync(fd);
   });
 
   it('that cannot sync makes it refuse, too', () => {

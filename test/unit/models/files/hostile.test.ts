@@ -2,7 +2,7 @@
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { UmaError } from '../../../../lib/base/errors.ts';
 import { estimate, estimateTable, openModel } from '../../../../lib/models/estimate/index.ts';
 import { readGguf } from '../../../../lib/models/files/gguf.ts';
@@ -112,6 +112,26 @@ describe('a header that would cost minutes and gigabytes', () => {
     const strings = source(gguf(text('k'), u32(9), u32(8), u64(10 * deep)), 100 * deep);
     await refused(readGguf(strings), 'more than 8,000,000 entries');
     expect(strings.reads).toBe(1);
+  });
+
+  it('that a disk gives for more than a minute', async () => {
+    const begin = gguf(text('k'), u32(9), u32(8), u64(400));
+    const slow = source(begin, 2 ** 30);
+    slow.read = async (buffer, position) => {
+      slow.reads++;
+      vi.setSystemTime(Date.now() + 31_000);
+      // After the begin strings of 2 MiB each.
+      if (position === 0) return begin.copy(buffer);
+      buffer.writeBigUInt64LE(2n ** 21n);
+      return buffer.length;
+    };
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      await refused(readGguf(slow), 'its header took more than 60 s to read, and ends later than at byte');
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(slow.reads).toBe(2);
   });
 
   it('that goes on for more than a GiB', async () => {

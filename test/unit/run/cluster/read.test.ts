@@ -1,7 +1,9 @@
 /** Machines that answer by ssh, and each way in which they do not: never a snapshot, always a reason. */
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { GiB } from '../../../../lib/base/format.ts';
+import { GiB, MiB } from '../../../../lib/base/format.ts';
 import { cluster, readMachines } from '../../../../lib/run/cluster/index.ts';
+import { runBySsh } from '../../../../lib/run/cluster/ssh.ts';
 import { fakeSshOnPath, printing, sentSnapshot } from '../../../support/fake-ssh.ts';
 
 const ssh = fakeSshOnPath();
@@ -225,5 +227,33 @@ it('lists the weakest machine first', async () => {
     safe: null,
     level: null,
     summary: 'off gave no usable answer; 2 of 3 machines did.',
+  });
+});
+
+describe('an ssh that stays', () => {
+  const PIECE = 20 * MiB;
+  const print = `head -c ${PIECE} /dev/zero | tr '\\0' x`;
+
+  async function flooded(renewed: boolean): Promise<string> {
+    ssh.host('talks', `${print}; ${print}`);
+    let characters = 0;
+    const onText = (text: string, renew: () => void): void => {
+      const before = characters;
+      characters += text.length;
+      if (renewed && before < PIECE && characters >= PIECE) renew();
+    };
+    return (await runBySsh('talks', 'watch', { deadlineMs: 60_000, signal: undefined, onText })).how;
+  }
+
+  it('may send 32 MiB for each of its answers, and not more', async () => {
+    expect(await flooded(true)).toBe('exited');
+    expect(await flooded(false)).toBe('flooded');
+  });
+
+  it('leaves nothing at the signal', async () => {
+    const { signal } = new AbortController();
+    ssh.host('ends', 'echo done');
+    await runBySsh('ends', 'watch', { deadlineMs: 60_000, signal, onText: () => undefined });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });

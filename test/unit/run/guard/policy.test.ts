@@ -77,6 +77,21 @@ describe('what may be stopped', () => {
     expect(names(machine, { never: ['vllm*.service'] })).toEqual(['3f4e0c1b2a9d', 'ollama.service']);
   });
 
+  it.each([
+    ['a*a', 'a', false],
+    ['a*a', 'aa', true],
+    ['ab*ba', 'aba', false],
+    ['a*b*c', 'a-b-c', true],
+    ['a*b*c', 'a-c-b', false],
+    ['a*b*b', 'a-b', false],
+    ['*', 'anything', true],
+    ['b*', 'ab', false],
+    ['*a', 'ab', false],
+    ['a', 'ab', false],
+  ])('takes %s for a pattern of %s: %s', (pattern, name, isOne) => {
+    expect(names(reportOf(group(`docker:${name}`, 5, 5)), { mayStop: [pattern] })).toEqual(isOne ? [name] : []);
+  });
+
   it('names units with or without .service, in both lists', () => {
     expect(names(machine, { mayStop: ['ollama', 'vllm@*'], order: 'listed' })).toEqual([
       'ollama.service',

@@ -74,6 +74,29 @@ describe('a process that grows', () => {
     ));
 });
 
+/** Six levels, in GiB, for twenty minutes each; `dip` is missing for a moment in the fourth. */
+const levels = (steps: readonly number[], dip = 0) =>
+  growth(120, (minute) => {
+    const part = Math.min(5, Math.floor(minute / 20));
+    return 10 + steps.slice(0, part).reduce((sum, step) => sum + step, 0) - (minute === 70 ? dip : 0);
+  });
+
+describe('the limits of a finding', () => {
+  it('are a quarter of the mean growth in each part', () => {
+    expect(levels([1, 1, 0.22, 1, 1])).toHaveLength(1);
+    expect(levels([1, 1, 0.2, 1, 1])).toEqual([]);
+  });
+  it('are a fall by half of the growth', () => {
+    expect(levels([1, 1, 1, 1, 1], 2.4)).toHaveLength(1);
+    expect(levels([1, 1, 1, 1, 1], 2.6)).toEqual([]);
+  });
+  it('are 1 % of the memory for a process that has ended', () => {
+    const ended = (gib: number) => growth(120, (minute) => (minute > 90 ? null : 10 + (gib * minute) / 90));
+    expect(ended(0.0105 * 120)).toHaveLength(1);
+    expect(ended(0.0095 * 120)).toEqual([]);
+  });
+});
+
 describe('no finding', () => {
   it('of less than 45 minutes', () => expect(growth(44, (minute) => minute)).toEqual([]));
   it('of what takes longer than a week', () =>

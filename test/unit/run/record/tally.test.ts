@@ -55,6 +55,21 @@ describe('who held memory at the lowest point', () => {
   });
 });
 
+describe('frames', () => {
+  it('that could not be kept are counted', () => {
+    const frames = [0, 3, 0, 4].map((lost, second) => frameBytes({ bootUs: second * SECOND, free: GiB, lost }));
+    expect(sessionOf(4 * SECOND, ...frames)).toMatchObject({ frames: 4, lostFrames: 7 });
+  });
+
+  it('of the same lowest value: the first one is the moment', () => {
+    const session = sessionOf(5 * SECOND, frame(0, 50), frame(1, 9), frame(2, 30), frame(3, 9));
+    expect(session).toMatchObject({
+      lowestFree: { at: time(1), bytes: 9 * GiB },
+      lowestAvailable: { at: time(1), bytes: 9 * GiB },
+    });
+  });
+});
+
 it('marks for which there is no place are counted', () => {
   const marks = Array.from({ length: 10_003 }, (_, index) => noteBytes(index, { type: 'mark', text: `${index}` }));
   const session = sessionOf(SECOND, ...marks);
