@@ -121,7 +121,7 @@ export async function startServer(settings: ServeSettings): Promise<Serving> {
     });
     return closed;
   };
-  signal?.addEventListener('abort', () => void close(), { once: true });
+  signal?.addEventListener('abort', () => void close(), { once: true, signal: ends.signal });
   return { url: urlOf(server), close };
 }
 

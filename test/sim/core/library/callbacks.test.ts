@@ -1,7 +1,8 @@
-/** Functions of the caller that throw or reject: the call rejects with that error, and the next run can start. */
+/** What callers give: functions that throw or reject, after which the next run can start, and signals, which are left as they were. */
 
 import { expect, it } from 'vitest';
 import { evaluateOnMachine } from '../../../support/package-on-machine.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const CALLS = {
   sweep: (callback: string) => `umaprobe.sweep({ sizes: [1e6, 2e6, 3e6], journal, ${callback} })`,
@@ -41,4 +42,38 @@ it('a child that cannot be started leaves the journal free (simulated)', async (
     return [failed, await run()];`,
   );
   expect(answers).toEqual([['UmaError', 'ENOENT'], 'complete']);
+});
+
+it('nothing is left at the signal of a call that has ended (simulated)', async () => {
+  const folder = JSON.stringify(temporaryFolder('signal'));
+  const calls = [
+    'snapshot({ signal })',
+    'watch({ signal, intervalMs: 10 })[Symbol.asyncIterator]().next()',
+    'processes({ signal })',
+    'doctor({ signal })',
+    'explain({ signal })',
+    'prepare({ bytes: 1e9, signal, dryRun: true })',
+    'sweep({ sizes: [1e6], journal, signal })',
+    'layout({ a: 1e6 }, { journal, signal })',
+    'stress({ maxBytes: 2 ** 30, journal, signal })',
+    "guard({ command: ['true'], stdio: 'pipe', signal })",
+    "guard({ command: ['no such program'], stdio: 'pipe', signal })",
+    `record({ folder: ${folder}, signal }).then((recorder) => recorder.stop())`,
+    `readRecord({ folder: ${folder}, signal })`,
+    "serve({ listen: '127.0.0.1:0', signal }).then((server) => server.close())",
+  ];
+  const left = await evaluateOnMachine<[string, string, number][]>(
+    'gb10',
+    `const { getEventListeners } = await import('node:events');
+    const left = [];
+    for (const [name, call] of Object.entries({ ${calls.map((call) => `${JSON.stringify(call)}: (signal) => umaprobe.${call}`).join(', ')} })) {
+      const { signal } = new AbortController();
+      const ended = await call(signal).then(() => 'ended', ({ message }) => message);
+      left.push([name, ended, getEventListeners(signal, 'abort').length]);
+    }
+    return left;`,
+  );
+  expect(left).toEqual(
+    calls.map((call) => [call, call.includes('no such') ? expect.stringContaining('no such program') : 'ended', 0]),
+  );
 });
