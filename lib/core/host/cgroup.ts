@@ -4,7 +4,7 @@ import type { Fact } from '../../base/errors.ts';
 import { isFailure, type Provenance, reason } from '../../base/facts.ts';
 import type { CgroupLimits } from '../../types/index.ts';
 import { type KernelFiles, parseFact, readSeldom } from './files.ts';
-import { type CgroupPath, parseCgroup, parseLimit, parseNumber } from './procfs.ts';
+import { type CgroupPath, parseCgroup, parseNumber } from './procfs.ts';
 
 const ROOTS = { 1: '/sys/fs/cgroup/memory', 2: '/sys/fs/cgroup' } as const;
 const NAMES = {
@@ -86,7 +86,8 @@ async function smallest(
       provenance.record(`cgroup.${name}`, reason(text));
       return null;
     }
-    const value = parseLimit(text);
+    // No limit is "max" in v2, and in v1 a number beyond those that are exact.
+    const value = parseNumber(text);
     if (value === null || (least !== null && value >= least)) continue;
     least = value;
     provenance.record(`cgroup.${name}`, path);

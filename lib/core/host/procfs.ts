@@ -169,12 +169,6 @@ export function parseCgroup(text: string): CgroupPath | null {
   return v2 ? { version: 2, path: v2[3] as string } : null;
 }
 
-/** memory.max and memory.limit_in_bytes. null: no limit, which is "max" in v2 and a huge number in v1. */
-export function parseLimit(text: string): number | null {
-  const value = parseNumber(text);
-  return value !== null && value < 2 ** 62 ? value : null;
-}
-
 /**
  * A shrinker's `count` in debugfs, which has one "<inode of the memcg> <objects of node 0> <of node 1>…" per line. The
  * kernel leaves out lines without objects, so an empty file means 0.

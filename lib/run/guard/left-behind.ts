@@ -23,11 +23,11 @@ export async function sharedMemoryNow(simulated: boolean): Promise<readonly Shar
 /** Where more lies than before, with the largest files that were written since, largest first. */
 export async function leftBehind(
   before: readonly SharedMemory[],
+  after: readonly SharedMemory[],
   since: Date,
-  simulated: boolean,
 ): Promise<LeftBehind[]> {
   const was = new Map(before.map(({ bytes, name }) => [name, bytes]));
-  const grown = (await sharedMemoryNow(simulated))
+  const grown = after
     .map(({ bytes, name }) => ({ where: name, bytes: bytes - (was.get(name) ?? 0) }))
     .filter(({ bytes }) => bytes >= LEAST_BYTES)
     .sort((a, b) => b.bytes - a.bytes);

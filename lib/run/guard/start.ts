@@ -67,7 +67,11 @@ export async function runGuard(options: GuardOptions): Promise<GuardReport> {
     const exit = await follow(child, { settings, pipes, run, control, isReady, reportFd: channels.fds.report });
     const before = await shared;
     const [left, memory] = await Promise.all([
-      before === null ? [] : leftBehind(before, run.startedAt, machine !== null).catch(() => []),
+      before === null
+        ? []
+        : sharedMemoryNow(machine !== null)
+            .then((after) => leftBehind(before, after, run.startedAt))
+            .catch(() => []),
       memoryNow().catch(() => ({ available: null, free: null })),
     ]);
     return run.report(exit, memory, left);

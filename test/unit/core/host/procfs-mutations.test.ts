@@ -12,7 +12,6 @@ import {
   parseChoice,
   parseDriverParameter,
   parseDriverVersion,
-  parseLimit,
   parseNumber,
   parsePressure,
   parseShrinkerCount,
@@ -148,8 +147,7 @@ describe('small files', () => {
   it('give an exact number, a word or nothing', () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        for (const parsed of [parseNumber(text), parseLimit(text), parseShrinkerCount(text)])
-          expect(isExact(parsed)).toBe(true);
+        for (const parsed of [parseNumber(text), parseShrinkerCount(text)]) expect(isExact(parsed)).toBe(true);
         expect(isExact(parseDriverParameter(text, 'EnableSystemMemoryPools'))).toBe(true);
         expect(parseDriverVersion(text) ?? '1.1').toMatch(/^\d+(\.\d+)+$/);
         expect(parseChoice(text) ?? 'word').toMatch(/^\w+$/);

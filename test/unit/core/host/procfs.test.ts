@@ -7,7 +7,7 @@ import {
   parseChoice,
   parseDriverParameter,
   parseDriverVersion,
-  parseLimit,
+  parseNumber,
   parsePressure,
   parseShrinkerCount,
   parseVmstat,
@@ -187,10 +187,10 @@ describe('other parsers', () => {
     expect(parseCgroup('')).toBeNull();
   });
 
-  it('no limit', () => {
-    expect(parseLimit('max\n')).toBeNull();
-    expect(parseLimit('9223372036854771712\n')).toBeNull();
-    expect(parseLimit('8589934592\n')).toBe(8589934592);
+  it('a limit of a cgroup; none is a word in v2, and a number beyond those that are exact in v1', () => {
+    expect(parseNumber('max\n')).toBeNull();
+    expect(parseNumber('9223372036854771712\n')).toBeNull();
+    expect(parseNumber('8589934592\n')).toBe(8589934592);
   });
 
   it('shrinker counts: the first column is a memcg, an empty file is 0', () => {

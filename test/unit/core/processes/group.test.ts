@@ -87,6 +87,8 @@ describe('grouped', () => {
     const workers = [1, 2, 3].map((n) => loose(20 + n, 20, 'pt_data_worker', n));
     const [group] = grouped([loose(20, 1, 'python3', 9), ...workers, loose(40, 20, 'nvcc', 1)]).groups;
     expect(group?.pools).toEqual([{ name: 'pt_data_worker', parentPid: 20, pids: [23, 22, 21], held: 6 }]);
+    const [two] = grouped([loose(20, 1, 'python3', 9), ...workers.slice(1)]).groups;
+    expect(two?.pools).toMatchObject([{ pids: [23, 22], held: 5 }]);
   });
 });
 

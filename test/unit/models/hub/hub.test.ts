@@ -1,10 +1,11 @@
 /** Models on the Hub, from a server of this machine: what is read, what is kept, and what becomes of lies. */
 import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ModelFacts } from '../../../../lib/models/files/model.ts';
 import { type OpenOptions, openModel } from '../../../../lib/models/files/open.ts';
-import { HUB_LIMITS } from '../../../../lib/models/hub/client.ts';
+import { HUB_LIMITS, HubClient } from '../../../../lib/models/hub/client.ts';
+import { hubSettings } from '../../../../lib/models/hub/settings.ts';
 import { filesOf, type HubServer, hubServer, type Served, type ServedFile } from '../../../support/hub-server.ts';
 import { ROOT } from '../../../support/root.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -192,6 +193,29 @@ describe('few requests', () => {
 });
 
 describe('the token', () => {
+  it('goes to the Hub alone, and not with a redirect', async () => {
+    const asked: [string, string | null][] = [];
+    vi.stubGlobal('fetch', async (url: URL, { headers }: { headers: Record<string, string> }) => {
+      asked.push([url.host, headers.authorization ?? null]);
+      const isHub = url.host === 'hub.example';
+      return isHub
+        ? Response.json('', { status: 302, headers: { location: 'https://cdn.example/x' } })
+        : Response.json({});
+    });
+    try {
+      const settings = hubSettings({ HF_ENDPOINT: 'https://hub.example', HF_TOKEN: 'hf_secret' }, null);
+      const client = new HubClient(settings);
+      const answer = await client.get('hf:org/tiny', new URL('https://hub.example/api'), {});
+      answer.body.cancel();
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    expect(asked).toEqual([
+      ['hub.example', 'Bearer hf_secret'],
+      ['cdn.example', null],
+    ]);
+  });
+
   it('goes to the endpoint alone, from HF_TOKEN or from the file of huggingface_hub', async () => {
     await serve(manyShards());
     const other = await hubServer(manyShards());
