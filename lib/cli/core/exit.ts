@@ -151,7 +151,7 @@ function isBrokenInstallation(error: unknown): boolean {
 
 /** Whether the kernel, a file system or sudo, and not the GPU, did not answer in time. */
 function isKernelLate(error: unknown): boolean {
-  if (!(error instanceof UmaError) || error.code !== 'ERR_UMA_TIMEOUT' || error.source === 'nvml') return false;
+  if (!(error instanceof UmaError) || error.code !== 'ERR_UMA_TIMEOUT') return false;
   return error.nativeName === 'TIMEOUT' && !/^(cu|nvml)/.test(error.call);
 }
 

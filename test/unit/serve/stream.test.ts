@@ -44,6 +44,13 @@ it('of a hundred readers that take nothing most are refused, the others dropped,
   expect(process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed - before).toBeLessThan(32 * 2 ** 20);
 });
 
+it('a reader that leaves makes place', async () => {
+  const socket = await reader();
+  expect(readers.count).toBe(1);
+  socket.destroy();
+  await expect.poll(() => readers.count).toBe(0);
+});
+
 it('a reader that keeps up stays', async () => {
   const socket = await reader();
   socket.on('data', () => undefined);

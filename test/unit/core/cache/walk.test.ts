@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { evict, retainedReason } from '../../../../lib/core/cache/evict.ts';
+import { evict, evictUntil, retainedReason } from '../../../../lib/core/cache/evict.ts';
 import { InodeRows } from '../../../../lib/core/cache/inodes.ts';
 import { LargestN } from '../../../../lib/core/cache/largest.ts';
 import { mappingsOf } from '../../../../lib/core/cache/mappings.ts';
@@ -52,6 +52,26 @@ describe('targets', () => {
   it('/ contains everything', async () => {
     const { targets } = await selectTargets(system, ['/proc', '/']);
     expect(targets.map(({ path }) => path)).toEqual(['/']);
+  });
+});
+
+describe('an eviction until there is enough', () => {
+  const paths = Array.from({ length: 2500 }, (_, index) => `/m/${index}`);
+  const evicted = (...sums: [cached: number, cachedAfter: number][]) =>
+    walkingBinding(sums.map(([cached, cachedAfter]) => batch({ cached, cachedAfter })));
+
+  it('adds up what left the cache, in batches of 1,000 paths', async () => {
+    const { asked, binding, ended } = evicted([100, 10], [50, 0], [7, 7]);
+    expect(await evictUntil(machineWith(binding), paths, {})).toBe(140);
+    expect(asked.map((walked) => walked.paths.length)).toEqual([1000, 1000, 500]);
+    expect(asked.map((walked) => walked.options.mode)).toEqual(['evict', 'evict', 'evict']);
+    expect(ended).toEqual([1, 2, 3]);
+  });
+
+  it('ends with the walk in which it is aborted', async () => {
+    const { asked, binding, ended } = evicted([100, 10], [50, 0]);
+    expect(await evictUntil(machineWith(binding), paths, { signal: AbortSignal.abort() })).toBe(0);
+    expect([asked.length, ended]).toEqual([1, [1]]);
   });
 });
 

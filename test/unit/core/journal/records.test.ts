@@ -77,6 +77,16 @@ describe('runs', () => {
     );
   });
 
+  it('have proven the most that was held, also when less is held at the end', () => {
+    const smaller = [
+      result('one', 96 * GiB),
+      step('one', 0, 20 * GiB),
+      result('one', 20 * GiB),
+      step('one', 0, 98 * GiB),
+    ];
+    expect(find([begin('one'), step('one', 0, 96 * GiB), ...smaller])).toMatchObject({ provenBytes: 96 * GiB });
+  });
+
   it('distinguish a killed process from a restarted machine', () => {
     expect(find(whole, { ...machine, bootId: 'boot-a' })).toMatchObject({ otherBoot: false });
     expect(find(whole, { ...machine, bootId: 'boot-a' })?.sentence).toMatch(/^the process vanished/);

@@ -1,6 +1,7 @@
 /** The context of a loop: what is on disk when a step is made, and how long a step waits for pressure to fall. */
 
 import { describe, expect, it } from 'vitest';
+import { fileError } from '../../../../lib/core/journal/file.ts';
 import type { NativeBinding } from '../../../../lib/core/native/contract.ts';
 import { childContext } from '../../../../lib/core/probe/child-context.ts';
 import type { RunLimits } from '../../../../lib/core/probe/context.ts';
@@ -9,7 +10,12 @@ const GiB = 2 ** 30;
 const step = { kind: 'device', heldBytes: 0, targetBytes: GiB } as const;
 
 /** A machine whose PSI full avg10 follows `pressures`, reading by reading; the last value stays. */
-function contextOf(pressures: readonly number[], pressureFull: number | null = 10, timeScale = 10_000) {
+function contextOf(
+  pressures: readonly number[],
+  pressureFull: number | null = 10,
+  timeScale = 10_000,
+  record = () => undefined,
+) {
   const written: string[] = [];
   let readings = 0;
   const limits: RunLimits = {
@@ -32,7 +38,10 @@ function contextOf(pressures: readonly number[], pressureFull: number | null = 1
   } as unknown as NativeBinding;
   const writer = {
     append: ({ type }: { type: string }) => void written.push(`append ${type}`),
-    commit: ({ type }: { type: string }) => void written.push(`commit ${type}`),
+    commit({ type }: { type: string }) {
+      record();
+      written.push(`commit ${type}`);
+    },
   };
   const run = { run: 'a', bootId: null };
   const parts = { binding, allocator: {} as never, limits, run, writer, self: { pid: 1, startTicks: 1 } };
@@ -68,6 +77,28 @@ describe('a step', () => {
     const before = readings();
     await context.waitForLowPressure();
     expect(readings() - before).toBeLessThanOrEqual(1);
+  });
+
+  it('has the first reason to stop, and wakes from its pause for it', async () => {
+    const { context, requestStop } = contextOf([0], 10, 1);
+    const pause = context.pause(600_000);
+    requestStop('timeout');
+    requestStop('aborted');
+    await pause;
+    expect(context.stop()).toEqual({ cause: 'timeout', reason: 'the time limit was reached' });
+  });
+
+  it('that cannot be recorded is not made', () => {
+    const { context, written } = contextOf([0], 10, 1, () => {
+      throw fileError(
+        '/j',
+        Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', errno: -28 }),
+        'no further step is run',
+      );
+    });
+    expect(context.begin(step)).toMatchObject({ cause: 'journal', reason: expect.stringContaining('no space left') });
+    expect(context.stop()).toMatchObject({ cause: 'journal' });
+    expect(written).toEqual([]);
   });
 
   it('does not wait once there is a reason to stop', async () => {

@@ -107,6 +107,7 @@ describe('ownerOf', () => {
     [`0::/kubepods/burstable/pod1/${id}`, 'kubernetes:3f4e0c1b2a9d'],
     ['0::/lxc.payload.spark/init.scope', 'lxc:spark'],
     ['0::/system.slice/ollama.service', 'unit:ollama.service'],
+    ['0::/system.slice/runner.service/job.service/payload', 'unit:job.service'],
     ['0::/user.slice/user-1000.slice/user@1000.service/app.slice/lmstudio.service', 'unit:lmstudio.service'],
     ['0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-gnome-code-1.scope', undefined],
     ['0::/user.slice/user-1000.slice/session-3.scope', undefined],

@@ -37,6 +37,13 @@ describe('pipeline parallelism', () => {
   });
 });
 
+it('a rank keeps a head where there are fewer heads than ranks', async () => {
+  const heads = (tensorParallel: number) => ask({ tensorParallel }).then((rank) => bytesOf(rank, 'kv-cache'));
+  const whole = await heads(1);
+  expect(QWEN3_8B.num_key_value_heads).toBe(8);
+  expect([await heads(8), await heads(16)]).toEqual([whole / 8, whole / 8]);
+});
+
 it('decode context parallelism divides the tokens of the cache', async () => {
   const [tensor, context] = await Promise.all([
     ask({ tensorParallel: 2 }),

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cluster, clusterCheck, readMachines } from '../../../../lib/run/cluster/index.ts';
+import { judgeAnswer } from '../../../../lib/run/cluster/judge.ts';
 import { sentSnapshot } from '../../../support/fake-ssh.ts';
 
 const bytes = (text: string) => [Buffer.from(text)];
@@ -139,4 +140,16 @@ it('may be a stream', async () => {
     for (let at = 0; at < whole.length; at += 7) yield whole.subarray(at, at + 7);
   }
   expect(await cluster({ answers: stream() })).toMatchObject({ machines: [{ host: 'spark-ü', state: 'answered' }] });
+});
+
+it.each([
+  [-4, 'answered', null],
+  [-7, 'stale', 'Its clock is 7.00 s ahead of this one.'],
+  [58, 'answered', null],
+  [62, 'stale', 'Its reading is 1 min 2 s old, or its clock is slow.'],
+])('a reading of %d s ago is %s', async (seconds, state, because) => {
+  const cameAt = Date.parse('2026-11-20T19:00:00Z');
+  const document = { ...sentSnapshot('spark'), at: new Date(cameAt - seconds * 1000).toISOString() };
+  const found = [{ document, problem: null }];
+  expect(judgeAnswer({ host: 'spark', found, cameAt })).toMatchObject({ state, because, ageMs: seconds * 1000 });
 });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { GiB } from '../../../../lib/base/format.ts';
 import { fit as fitInto } from '../../../../lib/models/fit/index.ts';
+import { ranksOf } from '../../../../lib/run/cluster/check.ts';
 import { clusterCheck } from '../../../../lib/run/cluster/index.ts';
 import { createPaint } from '../../../../lib/show/render/paint.ts';
 import { clusterCheckPage } from '../../../../lib/show/render/text/cluster.ts';
@@ -84,4 +85,11 @@ it('the page says what a machine answered, escaped', async () => {
   const text = await page({ bytes: GiB }, [roomy(), sentSnapshot('evil\u001b[2J', {}, { umaprobeVersion: '9' })]);
   expect(text).toMatch(/evil\?\[2J {2}OTHER VERSION/);
   expect(text).not.toContain('\u001b');
+});
+
+it('a model has as many ranks as both kinds of parallelism make', () => {
+  const model = { params: 1e9, dtype: 'fp8' };
+  expect(ranksOf({ bytes: 1 })).toBe(1);
+  expect(ranksOf({ model })).toBe(1);
+  expect(ranksOf({ model, use: { tensorParallel: 4, pipelineParallel: 3 } })).toBe(12);
 });

@@ -37,6 +37,12 @@ describe('a log of nothing but one message', () => {
   });
 });
 
+it('numbers that the first occurrence lacks are those of a later one', async () => {
+  const { found } = await scan(`${TORCH.replace(/ Tried.*/, '')}\n${'-\n'.repeat(5000)}${TORCH}\n`);
+  expect(found.map(({ count, message }) => [message.code, count])).toEqual([['torch-cuda-oom', 2]]);
+  expect(found[0]?.numbers.length).toBeGreaterThan(1);
+});
+
 describe('pieces', () => {
   const filler = 'INFO 05-04 23:44:44 [loggers.py:248] Engine 000: Avg prompt throughput: 123.4 tokens/s\n';
   const text = `${filler.repeat(3000)}${VLLM}\n${filler.repeat(2000)}${TORCH}\n${OOM}\n${filler}${VLLM}\n`;

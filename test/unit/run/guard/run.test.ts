@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { guardThresholds } from '../../../../lib/core/memory/guard-rules.ts';
 import { parseReport, type Report, type ReportedAction } from '../../../../lib/run/guard/protocol.ts';
 import { GuardRun } from '../../../../lib/run/guard/run.ts';
+import { actionSentence } from '../../../../lib/run/guard/sentence.ts';
 import type { Settings } from '../../../../lib/run/guard/settings.ts';
 import type { GuardEvent } from '../../../../lib/types/index.ts';
 import { GiB } from '../../../support/units.ts';
@@ -164,6 +165,17 @@ describe('a run', () => {
     expect(stops).toBe(1);
     expect(() => run.report(EXIT, AFTER)).toThrow('mine');
   });
+});
+
+it('a guard of a whole system that finds nothing to stop says so once for each action', () => {
+  const none = { ...term, failure: 'ESRCH' };
+  const sentence = (action: typeof term, isSystem: boolean) =>
+    actionSentence(action, guardThresholds(120 * GiB), isSystem);
+  expect(sentence(none, true)).toMatch(/\. Nothing is stopped: no unit or container that may be stopped is running\.$/);
+  expect(sentence(none, false)).toMatch(/held .*\. Not done: the program got SIGTERM \(ESRCH\)\.$/);
+  expect(sentence({ ...none, target: '/system.slice/vllm.service' }, true)).toMatch(
+    /\. Not done: vllm\.service got SIGTERM \(ESRCH\)\.$/,
+  );
 });
 
 describe('lines that are no report', () => {

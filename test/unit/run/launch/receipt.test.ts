@@ -71,6 +71,19 @@ describe('receiptOf', () => {
     expect(after).toEqual({ available: 109.5 * GiB, free: 70 * GiB, returned: 69.5 * GiB, missing: 0.5 * GiB });
   });
 
+  it('counts as returned what was held in the last second, and not before', () => {
+    const readings = readingsOf(
+      [
+        [0, 110],
+        [1, 30],
+        [15, 60],
+        [19.9, 100],
+      ],
+      20,
+    );
+    expect(receiptOf(inputOf({ readings })).after?.returned).toBe(49.5 * GiB);
+  });
+
   it('does not call something the weights that is not near them', () => {
     const expected = { ...EXPECTED, weights: 45 * GiB };
     expect(receiptOf(inputOf({ expected })).took.weights).toBeNull();

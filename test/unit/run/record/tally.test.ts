@@ -70,6 +70,40 @@ describe('frames', () => {
   });
 });
 
+describe('the table of processes', () => {
+  const processes = (second: number, ...all: { pid: number; name: string; held: number; gpuBytes: number | null }[]) =>
+    noteBytes(second * SECOND, { type: 'processes', processes: all });
+  const one = (held: number, gpuBytes: number | null = null, name = 'p') => ({ pid: 7, name, held, gpuBytes });
+
+  it('has the highest value of each process, where several lists are of one time', () => {
+    // 500 times in 5,000 s.
+    const { processSeries } = sessionOf(
+      5000 * SECOND,
+      processes(1, one(5, 3)),
+      processes(2, one(9, 1)),
+      processes(3, one(2)),
+    );
+    expect(processSeries).toEqual({
+      at: [time(1)],
+      processes: [{ pid: 7, name: 'p', highestHeld: 9, highestGpuBytes: 3, held: [9], gpuBytes: [3] }],
+    });
+  });
+
+  it('tells two programs apart that had one pid', () => {
+    const { processSeries } = sessionOf(100 * SECOND, processes(1, one(5)), processes(50, one(9, null, 'q')));
+    expect(processSeries.processes.map(({ held, name }) => [name, held])).toEqual([
+      ['q', [null, 9]],
+      ['p', [5, null]],
+    ]);
+  });
+
+  it('keeps the twelve largest, whoever came first', () => {
+    const lists = Array.from({ length: 300 }, (_, index) => processes(index, { ...one(1000 + index), pid: index }));
+    const found = sessionOf(300 * SECOND, ...lists).processSeries.processes.map(({ pid }) => pid);
+    expect(found).toEqual(Array.from({ length: 12 }, (_, index) => 299 - index));
+  });
+});
+
 it('marks for which there is no place are counted', () => {
   const marks = Array.from({ length: 10_003 }, (_, index) => noteBytes(index, { type: 'mark', text: `${index}` }));
   const session = sessionOf(SECOND, ...marks);

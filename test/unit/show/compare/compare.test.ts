@@ -72,6 +72,14 @@ describe('two snapshots', () => {
     expect(rowsOf(blind, 'answer')[0]).toEqual(['can be loaded', expect.any(Number), null, null]);
     const half = await compared(snapshotOf(of(40, [vllm(null)])), snapshotOf(of(40, [vllm(60 * GiB)])));
     expect(rowsOf(half, 'programs')).toEqual([['vllm (7)', null, 60 * GiB, null]]);
+    const sums = changed(
+      (reading) => {
+        reading.bootId = 'another';
+      },
+      of(40, [vllm(null, 8), vllm(9 * GiB, 9)]),
+    );
+    const two = await compared(snapshotOf(of(40, [vllm(60 * GiB)])), sums);
+    expect(rowsOf(two, 'programs')).toEqual([['vllm', 60 * GiB, null, null]]);
   });
 
   it('of two boots match programs by name, and say so; of two machines, too', async () => {
