@@ -22,7 +22,7 @@ const PRESSURE_POLL_MS = 250;
 /** Share of the pressure limit to wait for: the step itself adds pressure, which must stay below the limit. */
 const LOW_PRESSURE_SHARE = 0.5;
 /** Poll interval of `pause`: the guard's thread cannot wake this one. */
-const GUARD_POLL_MS = 20;
+const STOP_POLL_MS = 20;
 
 const STOP_REASONS: Record<StopRequest, string> = {
   aborted: 'aborted by the caller',
@@ -45,7 +45,6 @@ export function childContext(parts: ContextParts): {
 } {
   const { allocator, binding, limits } = parts;
   let requestedStop: Stop | null = null;
-  let wake: (() => void) | null = null;
   let pressureWaitLeftMs = TOTAL_PRESSURE_WAIT_MS;
 
   function stop(): Stop | null {
@@ -78,12 +77,8 @@ export function childContext(parts: ContextParts): {
     async pause(ms) {
       const until = performance.now() + ms;
       for (let left = ms; left > 0 && stop() === null; left = until - performance.now()) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          setTimeout(resolve, Math.min(left, GUARD_POLL_MS));
-        });
+        await new Promise((resolve) => setTimeout(resolve, Math.min(left, STOP_POLL_MS)));
       }
-      wake = null;
     },
     async waitForLowPressure() {
       const { pressureFull, timeScale } = limits;
@@ -117,7 +112,6 @@ export function childContext(parts: ContextParts): {
     context,
     requestStop(request) {
       requestedStop ??= { cause: request, reason: STOP_REASONS[request] };
-      wake?.();
     },
   };
 }

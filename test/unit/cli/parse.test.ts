@@ -188,6 +188,16 @@ suite('failures', () => {
     },
   );
 
+  it('takes a probe that finds no CUDA for a missing GPU, and a kernel that is late for none', () => {
+    const failure = { source: 'umaprobe', status: null, message: 'x' } as const;
+    const noDevice = new UmaError('ERR_UMA_LIBRARY_MISSING', { ...failure, call: 'sweep', name: 'NO_DEVICE' });
+    expect(describe(noDevice, false).exitCode).toBe(3);
+    const late = (call: string, name = 'TIMEOUT') =>
+      describe(new UmaError('ERR_UMA_TIMEOUT', { ...failure, call, name }), false).exitCode;
+    expect([late('read /proc/meminfo'), late('nvmlInit_v2'), late('cuInit')]).toEqual([6, 3, 3]);
+    expect(late('sweep', 'NO_DEVICE')).toBe(3);
+  });
+
   it('calls an unforeseen error a bug, and shows its stack only for debugging', () => {
     expect(describe(new Error('boom'), false)).toMatchObject({
       exitCode: 1,

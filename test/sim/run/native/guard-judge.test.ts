@@ -87,6 +87,20 @@ describe('the judge stops', () => {
     expect(stops(replayed(still, FIELD))).toMatchObject([{ action: 'term', reason: 'below-kill', seconds: 0 }]);
   });
 
+  it('critical memory that still falls slowly, by SIGTERM first', () => {
+    const falling = series(10, (t) => ({ available: (1.99 - 0.05 * t) * GiB }));
+    expect(stops(replayed(falling, FIELD))).toMatchObject([{ action: 'term', reason: 'below-kill', seconds: 0 }]);
+  });
+
+  it('a burst like the largest of the last ten seconds, and none like an older one', () => {
+    const second = (begin: number) => (t: number) => {
+      const first = 2 * Math.min(1, Math.max(0, t - 1) / 0.07);
+      return { available: (11.9 - first - Math.min(1, Math.max(0, t - begin) / 0.035)) * GiB };
+    };
+    expect(stops(replayed(series(8, second(6)), FIELD))).toMatchObject([{ reason: 'floor-near' }]);
+    expect(stops(replayed(series(18, second(16)), FIELD))).toEqual([]);
+  });
+
   it('bursts of 2 GiB in 70 ms: the second one that would pass the floor, as it begins', () => {
     const bursts = (bytes: number) => (t: number) => {
       const [count, into] = [Math.floor(t), Math.min(1, (t % 1) / 0.07)];
@@ -129,6 +143,22 @@ describe('the judge does not stop', () => {
       400,
     ],
     ['few blocks at rest, as after pinning 90 GiB', () => ({ available: 5 * GiB, free: GiB, freeBlocks: 0 }), 60],
+    [
+      'half of the swap, and some pressure',
+      () => ({ available: 5 * GiB, swapTotal: 16 * GiB, swapFree: 8 * GiB, pressureFull: 1.5 }),
+      60,
+    ],
+    [
+      'what others take slowly below the floor',
+      (t: number) => ({
+        available: (7.5 - 0.03 * t) * GiB,
+        groupBytes: 3 * GiB,
+        groupGpuBytes: 0,
+        othersBytes: (5 + 0.03 * t) * GiB,
+        othersGpuBytes: 0,
+      }),
+      60,
+    ],
     ['swap used up at rest', () => ({ available: 5 * GiB, swapTotal: 16 * GiB, swapFree: 0 }), 60],
     ['a jump of 20 GiB that ends above the floor', (t: number) => ({ available: (t < 5 ? 40 : 9) * GiB }), 20],
     ['noise at the floor', (t: number) => ({ available: 8.02 * GiB + Math.sin(9 * t) * 15 * MiB }), 60],

@@ -83,6 +83,8 @@ describe('on memory shared with the host', () => {
     expect(steps.slice(0, 5).map((step) => step.bytes / MiB)).toEqual([256, 512, 1024, 2048, 4096]);
     expect(end).toBe('floor');
     expect(20 * GiB - best).toBeLessThan(64 * MiB);
+    const large = search(unified, { ...nothing, host: 100 * GiB });
+    expect(Math.max(...large.steps.map((step) => step.bytes))).toBe(4 * GiB);
   });
 
   it('never plans a step whose predicted cost exceeds the headroom, whatever others take meanwhile', () => {

@@ -109,3 +109,13 @@ describe('weights of a quantised model of which only the config is there', () =>
     expect(fp8?.high).toBeLessThan((fp8?.bytes ?? 0) * 1.35);
   });
 });
+
+it('a key of an indexer is its elements in FP8 and a scale', async () => {
+  const latent = { ...KIMI_K2, quantization_config: FP8 };
+  const perToken = async (config: Record<string, unknown>) =>
+    (await estimate({ config }, { program: 'vllm', context: 1024 })).kvBytesPerToken ?? 0;
+  const indexed = { ...latent, model_type: 'deepseek_v32', index_head_dim: 128, index_n_heads: 64, index_topk: 2048 };
+  expect((await perToken(indexed)) - (await perToken({ ...latent, model_type: 'deepseek_v3' }))).toBe(
+    KIMI_K2.num_hidden_layers * (128 + 4),
+  );
+});

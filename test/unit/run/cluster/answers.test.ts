@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cluster, clusterCheck, readMachines } from '../../../../lib/run/cluster/index.ts';
-import { judgeAnswer } from '../../../../lib/run/cluster/judge.ts';
+import { judgeAnswer, withoutDoubles } from '../../../../lib/run/cluster/judge.ts';
 import { sentSnapshot } from '../../../support/fake-ssh.ts';
 
 const bytes = (text: string) => [Buffer.from(text)];
@@ -152,4 +152,15 @@ it.each([
   const document = { ...sentSnapshot('spark'), at: new Date(cameAt - seconds * 1000).toISOString() };
   const found = [{ document, problem: null }];
   expect(judgeAnswer({ host: 'spark', found, cameAt })).toMatchObject({ state, because, ageMs: seconds * 1000 });
+});
+
+it('each answer of one machine names the first', () => {
+  const document = sentSnapshot('spark');
+  const answers = ['a', 'b', 'c'].map((host) =>
+    judgeAnswer({ host, found: [{ document, problem: null }], cameAt: Date.parse(document.at) }),
+  );
+  expect(withoutDoubles(answers).map(({ because }) => because)).toEqual([
+    null,
+    ...['b', 'c'].map(() => 'It is the same machine as a: their boot id is the same.'),
+  ]);
 });

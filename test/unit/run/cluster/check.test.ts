@@ -57,6 +57,18 @@ describe('a machine without a usable answer', () => {
     expect(report.ranks).toMatchObject([{ host: 'other', fit: null, judgement: null }, { host: 'roomy' }]);
   });
 
+  it('comes after one that should take nothing now', async () => {
+    const blind = sentSnapshot('blind', { host: { available: null } });
+    const stuck = sentSnapshot('stuck', { full: 95 });
+    const report = await check({ bytes: GiB }, [blind, stuck, roomy()]);
+    expect(report.ranks.map(({ fit, host }) => [host, fit?.verdict])).toEqual([
+      ['stuck', 'not-now'],
+      ['blind', 'unknown'],
+      ['roomy', 'fits'],
+    ]);
+    expect(report).toMatchObject({ verdict: 'not-now', limiting: 'stuck' });
+  });
+
   it('does not hide that another one is too small', async () => {
     const report = await check({ bytes: 200 * GiB }, ['{"schema": "umaprobe/snapshot/2"}', roomy()]);
     expect(report).toMatchObject({ verdict: 'no', complete: false });

@@ -44,6 +44,7 @@ describe('a file of hosts', () => {
   it('is that of mpirun, with slots and comments', () => {
     const text =
       '# two Sparks\nspark-1 slots=1 max_slots=2\r\n\n  spark-2:1   # the other\nspark-1 slots=1\nme@spark-3\n';
+    expect(hostsOfFile('spark slots=2\nSPARK\n')).toHaveLength(1);
     expect(hostsOfFile(text).map(({ name }) => name)).toEqual(['spark-1', 'spark-2', 'me@spark-3']);
   });
 

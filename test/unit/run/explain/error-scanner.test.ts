@@ -5,6 +5,8 @@ import { errorReport, scan } from '../../../../lib/run/explain/error-report.ts';
 import { explainError } from '../../../../lib/run/explain/index.ts';
 import { countLineBreaks } from '../../../../lib/run/explain/line-breaks.ts';
 import { MESSAGES } from '../../../../lib/run/explain/messages/index.ts';
+import type { Message } from '../../../../lib/run/explain/messages/message.ts';
+import { recognise } from '../../../../lib/run/explain/recognise.ts';
 import { snapshotOf } from '../../../support/snapshots.ts';
 
 const VLLM =
@@ -310,5 +312,23 @@ describe('the report', () => {
   it('says nothing about an empty text', async () => {
     const report = await explainError('', { snapshot: null });
     expect(report).toMatchObject({ errors: [], input: { bytes: 0, lines: 0 } });
+  });
+});
+
+describe('a message that repeats another one', () => {
+  const of = (code: string, text: string, absorbs?: readonly string[]) =>
+    ({
+      code,
+      anchors: [text],
+      pattern: new RegExp(text, 'gi'),
+      ...(absorbs === undefined ? {} : { absorbs }),
+    }) as unknown as Message;
+  const rows = [of('cause', 'the real cause', ['echo']), of('echo', 'an echo of it')];
+  const codes = (text: string) => recognise(text, rows, () => '').map(({ message }) => message.code);
+
+  it('is none beside it, and one of its own further away', () => {
+    expect(codes(`the real cause ${'-'.repeat(700)} an echo of it`)).toEqual(['cause']);
+    expect(codes(`an echo of it ${'-'.repeat(700)} the real cause`)).toEqual(['cause']);
+    expect(codes(`the real cause ${'-'.repeat(900)} an echo of it`)).toEqual(['cause', 'echo']);
   });
 });

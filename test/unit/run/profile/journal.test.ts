@@ -72,6 +72,14 @@ describe('a run that was lost', () => {
     expect(earlier?.fatal).toEqual([]);
   });
 
+  it('where no boot has an id counts as one of which the machine vanished', () => {
+    const nowhere = (record: JournalRecord): JournalRecord => ({ ...record, bootId: null });
+    const records = [...oneDone, trial('one', 2, 4)].map(nowhere);
+    const earlier = earlierRuns(records, 'x', { bootId: null, simulated: null });
+    expect(earlier?.fatal).toEqual([{ params: { bs: 4 }, at }]);
+    expect(earlier?.unfinished).toMatchObject({ otherBoot: true });
+  });
+
   it('on another machine, or of another experiment, says nothing', () => {
     const records = [...oneDone, trial('one', 2, 4)];
     expect(earlierRuns(records, 'y', machine)).toBeNull();

@@ -78,6 +78,12 @@ describe('transients', () => {
       transients(free(...steady(20, 50), { free: 50 * GiB, lowestFree: 50 * GiB - 200 * MiB }, ...steady(20, 50)), at),
     ).toEqual([]);
   });
+  it('of hundreds the deepest are listed, whenever they came', () => {
+    const depths = Array.from({ length: 300 }, (_, index) => (index === 0 ? 40 : 1 + (index % 7)));
+    const found = transients(free(...depths.flatMap((gib) => [...steady(15, 50), 50 - gib]), ...steady(20, 50)), at);
+    const deepest = depths.toSorted((a, b) => b - a).slice(0, 20);
+    expect(found.map(({ bytes }) => bytes / GiB)).toEqual(deepest);
+  });
   it('a fall over several frames is one', () => {
     const found = transients(free(...steady(20, 50), 45, 44, 46, ...steady(20, 50)), at);
     expect(found).toMatchObject([{ at: '2 s', durationMs: 300, bytes: 6 * GiB }]);
