@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { eventOf, Readers } from '../../../lib/serve/stream.ts';
 
 const readers = new Readers();
@@ -64,4 +64,16 @@ it('a reader that keeps up stays', async () => {
 
 it('an event is one line of data', () => {
   expect(eventOf('a', { text: 'x\ny' }).toString()).toBe('event: a\ndata: {"text":"x\\ny"}\n\n');
+});
+
+it('a beat keeps connections until the end, and is none after it', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const own = new Readers();
+    expect(vi.getTimerCount()).toBe(1);
+    own.close();
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });

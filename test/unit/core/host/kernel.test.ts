@@ -45,6 +45,14 @@ async function facts({ files }: { files: KernelFiles }) {
   return { ...facts, from: provenance.sources };
 }
 
+it('settings are in bytes, whatever the kernel counts in', async () => {
+  const texts = { '/proc/sys/vm/min_free_kbytes': '67584\n', '/proc/zoneinfo': 'cpu: 0\n  count:    7\n' };
+  const { kernel: found } = await facts(kernel(texts));
+  expect(found).toMatchObject({ minFree: 67_584 * 1024, freeInCpuLists: 7 * 4096 });
+  const huge = await facts(kernel({ '/proc/sys/vm/min_free_kbytes': `${2 ** 52}\n` }));
+  expect(huge.kernel.minFree).toBeNull();
+});
+
 describe('a file that does not answer', () => {
   const texts = {
     '/proc/vmstat': vmstat(),

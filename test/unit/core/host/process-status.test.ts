@@ -81,6 +81,7 @@ describe('parseTmpfsMounts', () => {
       '26 1 0:22 / /mnt/again rw - tmpfs tmpfs rw',
       '27 1 0:22 /sub /mnt/part rw - tmpfs tmpfs rw',
       '28 1 259:1 / / rw - ext4 /dev/nvme0n1 rw',
+      '29 1 0:24 /sub /mnt/only-a-part rw - tmpfs tmpfs rw',
       'nonsense',
     ];
     expect(parseTmpfsMounts(lines.join('\n'))).toEqual(['/dev/shm', '/run/user 1000']);

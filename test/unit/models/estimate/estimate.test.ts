@@ -231,3 +231,12 @@ describe('a long context', () => {
     expect(total.high).toBeLessThan(40 * 2 ** 30);
   });
 });
+
+describe('a step of a server', () => {
+  it('has 8,192 tokens unless the caller says', async () => {
+    const tokens = async (use: EstimateOptions) =>
+      (await estimate({ config: QWEN3_06B }, use)).terms.find(({ name }) => name === 'activations')?.inputs.tokens;
+    expect(await tokens({ program: 'vllm' })).toBe(8192);
+    expect(await tokens({ program: 'vllm', batchTokens: 2048 })).toBe(2048);
+  });
+});

@@ -114,6 +114,14 @@ describe('a header that would cost minutes and gigabytes', () => {
     expect(strings.reads).toBe(1);
   });
 
+  it('of a tensor that ends within a block takes the whole block', async () => {
+    // Q4_0: 18 bytes for 32 elements.
+    const tensor = Buffer.concat([text('a.weight'), u32(1), u64(33), u32(2), u64(0)]);
+    const header = Buffer.concat([Buffer.from('GGUF'), u32(3), u64(1), u64(0), tensor]);
+    const { largestTensor } = await readGguf(source(header, Math.ceil(header.length / 32) * 32 + 64));
+    expect(largestTensor).toBe(36);
+  });
+
   it('that a disk gives for more than a minute', async () => {
     const begin = gguf(text('k'), u32(9), u32(8), u64(400));
     const slow = source(begin, 2 ** 30);

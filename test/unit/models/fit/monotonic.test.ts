@@ -89,6 +89,10 @@ describe('the rule', () => {
     const later: Judged = { verdict: 'tight', expectedFits: false };
     expect(isWorse(later, now)).toBe(true);
     expect(isWorse(now, later)).toBe(false);
+    const order = ['fits', 'fits-after', 'tight', 'unknown', 'not-now', 'no'] as const;
+    for (const [place, verdict] of order.entries())
+      for (const better of order.slice(0, place))
+        expect(isWorse({ verdict, expectedFits: true }, { verdict: better, expectedFits: false })).toBe(true);
     expect(isWorse({ verdict: 'no', expectedFits: false }, { verdict: 'unknown', expectedFits: null })).toBe(true);
   });
 });

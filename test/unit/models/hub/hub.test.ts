@@ -250,6 +250,17 @@ describe('the token', () => {
   });
 });
 
+it('what was read before stands in for a Hub that fails, and not for one that refuses', async () => {
+  await open();
+  const answer = (status: number): void => {
+    server.answer = ({ response }) => void response.writeHead(status).end();
+  };
+  answer(503);
+  expect((await open()).notes.join()).toMatch(/The Hub did not answer: these are its files as of/);
+  answer(429);
+  expect((await failure(open())).code).toBe('ERR_UMA_NETWORK');
+});
+
 describe('an answer that is none is one line', () => {
   const end =
     (status: number, headers: Record<string, string> = {}, body = '') =>

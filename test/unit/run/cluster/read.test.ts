@@ -89,6 +89,13 @@ describe('a machine without a usable answer', () => {
       /^It cannot run umaprobe: bash/,
       /--copy/,
     ],
+    [
+      'whose umaprobe may not be run',
+      'echo "bash: line 1: /usr/bin/umaprobe: Permission denied" >&2; exit 126',
+      'failed',
+      /^It cannot run umaprobe: bash/,
+      /--copy/,
+    ],
     ['whose command fails', 'echo oh >&2; exit 4', 'failed', /ended with exit code 4: oh/, null],
     [
       'whose umaprobe fails',
@@ -248,6 +255,13 @@ describe('an ssh that stays', () => {
   it('may send 32 MiB for each of its answers, and not more', async () => {
     expect(await flooded(true)).toBe('exited');
     expect(await flooded(false)).toBe('flooded');
+  });
+
+  it('is not started for a caller who has aborted', async () => {
+    const before = ssh.calls().length;
+    const run = { deadlineMs: 60_000, signal: AbortSignal.abort(new Error('enough')), onText: () => undefined };
+    await expect(runBySsh('talks', 'watch', run)).rejects.toThrow('enough');
+    expect(ssh.calls()).toHaveLength(before);
   });
 
   it('leaves nothing at the signal', async () => {

@@ -1,6 +1,7 @@
 /** The search through a text of any length: the same answer however it comes in pieces, bounded time, exact lines. */
 import { describe, expect, it } from 'vitest';
 import { AnchorSearch } from '../../../../lib/run/explain/anchors.ts';
+import { Utf8Pieces } from '../../../../lib/run/explain/encoding.ts';
 import { errorReport, scan } from '../../../../lib/run/explain/error-report.ts';
 import { explainError } from '../../../../lib/run/explain/index.ts';
 import { countLineBreaks } from '../../../../lib/run/explain/line-breaks.ts';
@@ -73,6 +74,12 @@ describe('pieces', () => {
       }
       expect(await resultOf(pieces), `pieces of ${size}`).toEqual(whole);
     }
+  });
+
+  it('takes bytes with zeros anywhere for what they are', () => {
+    const pieces = new Utf8Pieces();
+    const binary = Buffer.from([...Array(40).keys()].flatMap((at) => (at % 2 === 0 ? [65, 0] : [0, 66])));
+    expect(Buffer.concat([pieces.convert(binary), pieces.end()])).toEqual(binary);
   });
 
   it('reads UTF-16, which PowerShell writes, as it reads UTF-8', async () => {

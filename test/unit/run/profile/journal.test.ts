@@ -111,6 +111,13 @@ describe('runs that go on with one another', () => {
     expect(earlier?.unfinished).toBeNull();
   });
 
+  it('of a configuration that was fatal later have no row any more', () => {
+    const records = [...oneDone, end('one'), begin('two', { resumes: true }), trial('two', 1, 2)];
+    const earlier = earlierRuns(records, 'x', machine);
+    expect(earlier?.trials).toEqual([]);
+    expect(earlier?.fatal.map(({ params }) => params)).toEqual([{ bs: 2 }]);
+  });
+
   it('begin anew where the last one did, and the fatal configuration stays fatal', () => {
     const records = [...oneDone, trial('one', 2, 8), begin('two'), trial('two', 1, 2), done('two', 1, 2, 22)];
     const earlier = earlierRuns(records, 'x', machine);

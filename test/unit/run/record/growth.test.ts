@@ -97,6 +97,20 @@ describe('the limits of a finding', () => {
   });
 });
 
+it('a part has three lists at least', () => {
+  const lists = (everyMinutes: number) => {
+    const minutes = Array.from({ length: 120 / everyMinutes + 1 }, (_, index) => index * everyMinutes);
+    const held = minutes.map((minute) => Math.round((10 + minute / 20) * GiB));
+    const process = { pid: 7, name: 'p', highestHeld: 0, highestGpuBytes: null, held, gpuBytes: held.map(() => null) };
+    return growthOf(
+      { at: minutes.map((minute) => new Date(minute * MINUTE).toISOString()), processes: [process] },
+      POOL,
+    );
+  };
+  expect(lists(5)).toHaveLength(1);
+  expect(lists(10)).toEqual([]);
+});
+
 describe('no finding', () => {
   it('of less than 45 minutes', () => expect(growth(44, (minute) => minute)).toEqual([]));
   it('of what takes longer than a week', () =>

@@ -92,6 +92,16 @@ describe('two snapshots', () => {
     const report = await compared(snapshotOf(of(47, [vllm(50 * GiB)])), after);
     expect(rowsOf(report, 'programs')).toEqual([['vllm', 50 * GiB, 60 * GiB, 10 * GiB]]);
     expect(report.notes).toEqual(['The two are of different boots: programs are matched by name.']);
+    const nowhere = (gpuBytes: number, pid: number) =>
+      changed(
+        (reading) => {
+          reading.bootId = null;
+        },
+        of(40, [vllm(gpuBytes, pid)]),
+      );
+    expect(rowsOf(await compared(nowhere(GiB, 7), nowhere(3 * GiB, 7)), 'programs')).toEqual([
+      ['vllm', GiB, 3 * GiB, 2 * GiB],
+    ]);
     const other = await compared(snapshotOf({ model: 'discrete', ownFree: [GiB, 2 * GiB] }), snapshotOf(of(40)));
     expect(other.notes[0]).toBe('The two are of different GPUs.');
   });
