@@ -47,6 +47,15 @@ describe('grouped', () => {
     expect(groupsOf(loose(20, 11, 'python3', 1), loose(21, 20, 'python3', 2))).toEqual([['tree:20', [21, 20]]]);
   });
 
+  it('what a service starts outside of it is a tree of its own', () => {
+    const owner = { kind: 'unit', id: 'unit:vllm.service', name: 'vllm.service' } as const;
+    const list = [loose(20, 1, 'vllm', 9, { owner }), loose(21, 20, 'helper', 5), loose(22, 21, 'helper', 1)];
+    expect(groupsOf(...list)).toEqual([
+      ['unit:vllm.service', [20]],
+      ['tree:21', [21, 22]],
+    ]);
+  });
+
   it('a circle of reused pids ends', () => {
     const groups = groupsOf(loose(20, 21, 'a', 1), loose(21, 20, 'b', 2));
     expect(groups.flatMap(([, pids]) => pids).sort()).toEqual([20, 21]);

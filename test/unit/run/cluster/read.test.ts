@@ -1,5 +1,6 @@
 /** Machines that answer by ssh, and each way in which they do not: never a snapshot, always a reason. */
 import { getEventListeners } from 'node:events';
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { GiB, MiB } from '../../../../lib/base/format.ts';
 import { cluster, readMachines } from '../../../../lib/run/cluster/index.ts';
@@ -262,6 +263,20 @@ describe('an ssh that stays', () => {
     const run = { deadlineMs: 60_000, signal: AbortSignal.abort(new Error('enough')), onText: () => undefined };
     await expect(runBySsh('talks', 'watch', run)).rejects.toThrow('enough');
     expect(ssh.calls()).toHaveLength(before);
+  });
+
+  it('has ended when its answer is late', async () => {
+    ssh.host('hangs', 'echo $$; exec sleep 60');
+    let pid = '';
+    const onText = (text: string): void => {
+      pid += text.trim();
+    };
+    expect(await runBySsh('hangs', 'watch', { deadlineMs: 3000, signal: undefined, onText })).toMatchObject({
+      how: 'late',
+      code: null,
+    });
+    expect(pid).toMatch(/^\d+$/);
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
   });
 
   it('leaves nothing at the signal', async () => {

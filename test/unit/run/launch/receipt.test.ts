@@ -84,6 +84,20 @@ describe('receiptOf', () => {
     expect(receiptOf(inputOf({ readings })).after?.returned).toBe(49.5 * GiB);
   });
 
+  it('takes for the weights what is nearest to those of the files', () => {
+    const readings = readingsOf(
+      [
+        [0, 110],
+        [1, 82],
+        [5, 79.5],
+        [9, 77],
+        [13, 40],
+      ],
+      20,
+    );
+    expect(receiptOf(inputOf({ readings })).took.weights).toBe(30.5 * GiB);
+  });
+
   it('does not call something the weights that is not near them', () => {
     const expected = { ...EXPECTED, weights: 45 * GiB };
     expect(receiptOf(inputOf({ expected })).took.weights).toBeNull();

@@ -133,6 +133,11 @@ describe('plateaus', () => {
 });
 
 describe('seriesOf', () => {
+  it('a share of time is between none and all of it, whatever the counter says', () => {
+    const frames = framesOf([0, 500_000, 100_000].map((fullUs) => ({ free: GiB, fullUs })));
+    expect(seriesOf(frames, 3, null).map(({ fullPercent }) => fullPercent)).toEqual([0, 100, 0]);
+  });
+
   it('bins keep the lowest, and pressure is a share of the span', () => {
     const frames = framesOf([
       { free: 50 * GiB, available: 60 * GiB, fullUs: 0 },
