@@ -6,6 +6,7 @@ import type { ChildContext, HostReading, PlannedStep, RunLimits } from '../../..
 import { stepRefusal } from '../../../../lib/core/probe/step-check.ts';
 import { loop } from '../../../../lib/core/stress/loop.ts';
 import type { StressRequest } from '../../../../lib/core/stress/protocol.ts';
+import { timeout } from '../../../support/failures.ts';
 
 const MiB = 2 ** 20;
 const GiB = 2 ** 30;
@@ -26,6 +27,8 @@ interface Script {
   floor: number | null;
   /** The allocator refuses beyond this total. */
   gives?: number;
+  /** An allocation of so much does not return. */
+  hangsAbove?: number;
   request?: Partial<StressRequest>;
   /** The journal's disk is full after this many steps. */
   journalHolds?: number;
@@ -33,7 +36,14 @@ interface Script {
   lostAfterFrees?: { frees: number; bytes: number };
 }
 
-function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHolds = 1000, lostAfterFrees }: Script) {
+function machine({
+  available,
+  floor,
+  gives = Number.MAX_SAFE_INTEGER,
+  hangsAbove = Number.MAX_SAFE_INTEGER,
+  journalHolds = 1000,
+  lostAfterFrees,
+}: Script) {
   const calls: string[] = [];
   const blocks = new Map<number, number>();
   let frees = 0;
@@ -63,6 +73,7 @@ function machine({ available, floor, gives = Number.MAX_SAFE_INTEGER, journalHol
   const binding = {
     async allocBlock(_kind: string, bytes: number) {
       calls.push(`alloc ${bytes / MiB}`);
+      if (bytes >= hangsAbove) return timeout('cudaMalloc');
       if (held() + bytes > gives) return OOM;
       const block = calls.length;
       blocks.set(block, bytes);
@@ -112,6 +123,13 @@ async function search(script: Script) {
   };
   return { calls, result: await loop(context, request as never, () => undefined) };
 }
+
+it('a step whose allocation hangs stays open in the journal: it may still take the memory', async () => {
+  const { calls, result } = await search({ available: 40 * GiB, floor: 8 * GiB, hangsAbove: GiB });
+  expect(result).toMatchObject({ state: 'timeout', maxBytes: 768 * MiB });
+  expect(calls.slice(-3)).toEqual(['waitForLowPressure', 'begin 1792', 'alloc 1024']);
+  expect(calls.filter((call) => call === 'finish ok')).toHaveLength(2);
+});
 
 describe('the largest single block, once it is found,', () => {
   const single = { mode: 'single', verify: true } as const;

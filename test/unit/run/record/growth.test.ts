@@ -49,6 +49,13 @@ describe('a process that grows', () => {
     expect(growthOf(course, POOL)).toMatchObject([{ memory: 'gpu', usedUpInMs: expect.any(Number) }]);
     expect(growthOf(course, { ...POOL, unified: false })).toMatchObject([{ memory: 'gpu', usedUpInMs: null }]);
   });
+  it('comes before one that grows more slowly', () => {
+    const [slow, fast] = [1, 2].map((rate) => courseOf(120, (minute) => 10 + (rate * minute) / 30));
+    if (slow === undefined || fast === undefined) throw new Error('no course');
+    const named = (course: typeof slow, pid: number) => course.processes.map((process) => ({ ...process, pid }));
+    const processes = [...named(slow, 1), ...named(fast, 2)];
+    expect(growthOf({ at: slow.at, processes }, POOL).map(({ pid }) => pid)).toEqual([2, 1]);
+  });
   it('and was ended in the middle is told without a prediction', () =>
     expect(growth(120, (minute) => (minute > 90 ? null : minute / 2))).toMatchObject([
       { usedUpInMs: null, to: '1970-01-01T01:30:00.000Z' },
