@@ -191,6 +191,19 @@ describe('a walk', () => {
     expect([last?.files, complete, seen, ended]).toEqual([2, true, ['/a', '/b'], [1]]);
   });
 
+  it('waits ten seconds for a slice, and a minute for one that writes', async () => {
+    const limits: number[] = [];
+    const { binding } = walkingBinding([]);
+    const next = binding.cacheNext;
+    binding.cacheNext = (id, sliceMs, limitMs) => {
+      limits.push(limitMs);
+      return next(id, sliceMs, limitMs);
+    };
+    for (const mode of ['status', 'evict', 'evict-sync'] as const)
+      await walk(binding, ['/'], { mode, listEmpty: false, top: 1 }, {}, () => undefined);
+    expect(limits).toEqual([10_000, 10_000, 60_000]);
+  });
+
   it('rejects with what onEvent throws or rejects with, and ends in the binary', async () => {
     for (const onEvent of [
       async () => {

@@ -26,15 +26,18 @@ const vmstat = (counters: object = COUNTERS) =>
     .join('');
 
 /** A kernel with these files; `reads` has every reading of a file. `hung` never answer. */
-function kernel(texts: Record<string, string>, hung: readonly string[] = []) {
+function kernel(texts: Record<string, string>, hung: readonly string[] = [], pageSize = 4096) {
   const reads: string[] = [];
-  const files = kernelFilesOf((paths) => {
-    reads.push(...paths);
-    return textsOf(texts)(paths).map((text, index) => {
-      const path = paths[index] ?? '';
-      return hung.includes(path) ? timeout(`read ${path}`) : text;
-    });
-  });
+  const files = kernelFilesOf(
+    (paths) => {
+      reads.push(...paths);
+      return textsOf(texts)(paths).map((text, index) => {
+        const path = paths[index] ?? '';
+        return hung.includes(path) ? timeout(`read ${path}`) : text;
+      });
+    },
+    { pageSize: () => pageSize },
+  );
   return { files, timesRead: (path: string) => reads.filter((read) => read === path).length };
 }
 
@@ -47,8 +50,8 @@ async function facts({ files }: { files: KernelFiles }) {
 
 it('settings are in bytes, whatever the kernel counts in', async () => {
   const texts = { '/proc/sys/vm/min_free_kbytes': '67584\n', '/proc/zoneinfo': 'cpu: 0\n  count:    7\n' };
-  const { kernel: found } = await facts(kernel(texts));
-  expect(found).toMatchObject({ minFree: 67_584 * 1024, freeInCpuLists: 7 * 4096 });
+  const { kernel: found } = await facts(kernel(texts, [], 65_536));
+  expect(found).toMatchObject({ minFree: 67_584 * 1024, freeInCpuLists: 7 * 65_536 });
   const huge = await facts(kernel({ '/proc/sys/vm/min_free_kbytes': `${2 ** 52}\n` }));
   expect(huge.kernel.minFree).toBeNull();
 });

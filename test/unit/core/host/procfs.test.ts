@@ -90,6 +90,13 @@ describe('parseBuddyinfo', () => {
     expect(parsed?.blocks.at(-1)).toEqual({ order: 13, blockBytes: 32 * 2 ** 20, freeBlocks: 5, movableBlocks: null });
   });
 
+  it('is nothing where a row was cut off: its largest blocks would be missing', () => {
+    const row = (node: number, counts: string) => `Node ${node}, zone   Normal ${counts} \n`;
+    expect(parseBuddyinfo(row(0, '1 2 3 4') + row(1, '1 2 3'), 4096)).toBeNull();
+    expect(parseBuddyinfo(row(0, '1 2 3') + row(1, '1 2 3 4'), 4096)).toBeNull();
+    expect(parseBuddyinfo(row(0, '1 2 3') + row(1, '1 2 3'), 4096)?.blocks).toHaveLength(3);
+  });
+
   it('sums all zones on a machine without zone Normal, and says so', () => {
     expect(parseBuddyinfo('Node 0, zone    DMA32 1 2\n', 4096)).toEqual({
       zone: 'all',

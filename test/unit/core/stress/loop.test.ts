@@ -22,11 +22,15 @@ const OOM: Failure = {
 
 const FULL = { cause: 'journal', reason: 'journal j: no space left on device (ENOSPC 28)' } as const;
 
+const LATE = { cause: 'timeout', reason: 'the time limit was reached' } as const;
+
 interface Script {
   available: number;
   floor: number | null;
   /** The allocator refuses beyond this total. */
   gives?: number;
+  /** The caller's time limit is reached in this allocation. */
+  stopsAfter?: number;
   /** An allocation of so much does not return. */
   hangsAbove?: number;
   request?: Partial<StressRequest>;
@@ -43,6 +47,7 @@ function machine({
   hangsAbove = Number.MAX_SAFE_INTEGER,
   journalHolds = 1000,
   lostAfterFrees,
+  stopsAfter = Number.MAX_SAFE_INTEGER,
 }: Script) {
   const calls: string[] = [];
   const blocks = new Map<number, number>();
@@ -82,6 +87,7 @@ function machine({
     touchBlock: async () => ({ durationMs: 1 }),
     verifyBlock: async () => ({ durationMs: 1, mismatches: 0, firstMismatch: null }),
     async freeBlocks() {
+      calls.push('free');
       frees++;
       blocks.clear();
       return { durationMs: 1, blocks: 1, bytes: 1 };
@@ -93,7 +99,7 @@ function machine({
     binding,
     allocator: { kinds: { device: 'cudaMalloc' }, kernel: 'kernel' },
     limits,
-    stop: () => null,
+    stop: () => (calls.filter((call) => call.startsWith('alloc')).length < stopsAfter ? null : LATE),
     pause: async () => undefined,
     waitForLowPressure: async () => void calls.push('waitForLowPressure'),
     reading,
@@ -129,6 +135,16 @@ it('a step whose allocation hangs stays open in the journal: it may still take t
   expect(result).toMatchObject({ state: 'timeout', maxBytes: 768 * MiB });
   expect(calls.slice(-3)).toEqual(['waitForLowPressure', 'begin 1792', 'alloc 1024']);
   expect(calls.filter((call) => call === 'finish ok')).toHaveLength(2);
+});
+
+it('blocks are not freed after a stop: the guard has freed them', async () => {
+  const { calls, result } = await search({
+    ...{ available: 40 * GiB, floor: 8 * GiB, stopsAfter: 2 },
+    request: { mode: 'single' },
+  });
+  expect(result).toMatchObject({ state: 'timeout', boundBy: 'the time limit was reached' });
+  expect(calls.filter((call) => call.startsWith('alloc'))).toHaveLength(2);
+  expect(calls.filter((call) => call === 'free')).toHaveLength(1);
 });
 
 describe('the largest single block, once it is found,', () => {

@@ -142,6 +142,12 @@ describe('a header that would cost minutes and gigabytes', () => {
     expect(slow.reads).toBe(2);
   });
 
+  it('of more parts than any model has', async () => {
+    const path = join(folder, 'many-00001-of-09999.gguf');
+    writeFileSync(path, gguf());
+    await refused(openModel(path), 'it is one of 9,999 parts; expected at most 2,048');
+  });
+
   it('that goes on for more than a GiB', async () => {
     const path = join(folder, 'long.gguf');
     writeFileSync(path, ggufOf(2, text('k'), u32(9), u32(0), u64(2 ** 31)));

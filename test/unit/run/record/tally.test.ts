@@ -61,6 +61,12 @@ describe('frames', () => {
     expect(sessionOf(4 * SECOND, ...frames)).toMatchObject({ frames: 4, lostFrames: 7 });
   });
 
+  it('below the floor are as long as they are', () => {
+    // The floor is 8 GiB; a frame takes 0.1 s.
+    const session = sessionOf(5 * SECOND, frame(0, 50), frame(1, 7.5), frame(2, 8), frame(3, 1), frame(4, 9));
+    expect(session.belowFloorMs).toBe(200);
+  });
+
   it('of the same lowest value: the first one is the moment', () => {
     const session = sessionOf(5 * SECOND, frame(0, 50), frame(1, 9), frame(2, 30), frame(3, 9));
     expect(session).toMatchObject({

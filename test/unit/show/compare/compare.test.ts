@@ -110,6 +110,14 @@ describe('two snapshots', () => {
     const own = (...ownFree: number[]) => snapshotOf({ model: 'discrete', ownFree: ownFree.map((free) => free * GiB) });
     const report = await compared(own(100, 50), own(100, 20));
     expect(rowsOf(report, 'GPU 0')).toEqual([]);
+    const exchanged = changed(
+      ({ devices: [first, second] }) => {
+        if (first !== undefined && second !== undefined) [first.uuid, second.uuid] = [second.uuid, first.uuid];
+      },
+      { model: 'discrete', ownFree: [50 * GiB, 100 * GiB] },
+    );
+    const same = await compared(own(100, 50), exchanged);
+    expect([...rowsOf(same, 'GPU 0'), ...rowsOf(same, 'GPU 1')]).toEqual([]);
     expect(rowsOf(report, 'GPU 1')).toContainEqual(['free', 50 * GiB, 20 * GiB, -30 * GiB]);
   });
 });
