@@ -220,7 +220,33 @@ describe('compact', () => {
   });
 });
 
+it('nothing is dropped for a caller who has aborted meanwhile', async () => {
+  const caller = new AbortController();
+  const { done, machine } = fakeMachine();
+  const sync = machine.binding.syncAll;
+  machine.binding.syncAll = (limitMs) => {
+    caller.abort(new Error('enough'));
+    return sync(limitMs);
+  };
+  await expect(drop(machine, { ...ALL, signal: caller.signal })).rejects.toThrow('enough');
+  expect(done).toEqual(['sync']);
+});
+
 describe('reclaim', () => {
+  it('says how much less the cgroup uses', async () => {
+    const usage = '/sys/fs/cgroup/x/memory.current';
+    const files: Record<string, string> = { [usage]: '5000\n' };
+    const { machine } = fakeMachine({ files });
+    const write = machine.binding.writeFile;
+    machine.binding.writeFile = (path, data, limitMs) => {
+      files[usage] = '1800\n';
+      return write(path, data, limitMs);
+    };
+    expect(await reclaimFrom(machine, { bytes: 4000, cgroup: '/x' })).toMatchObject({
+      ...{ before: 5000, after: 1800, gotBytes: 3200, short: false },
+    });
+  });
+
   const files = {
     '/proc/self/cgroup': '0::/user.slice/x\n',
     '/sys/fs/cgroup/user.slice/x/memory.current': '1000000\n',

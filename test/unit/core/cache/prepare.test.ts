@@ -1,6 +1,6 @@
 /** `prepare`: which steps are made, in which order, and the verdict. Writes to no kernel. */
 import { describe, expect, it } from 'vitest';
-import { poolOf } from '../../../../lib/core/cache/prepare/pool.ts';
+import { poolOf, slabAndPools } from '../../../../lib/core/cache/prepare/pool.ts';
 import { prepareFor } from '../../../../lib/core/cache/prepare/run.ts';
 import { unreachableReason } from '../../../../lib/core/cache/prepare/verdict.ts';
 import { droppable } from '../../../../lib/core/memory/droppable.ts';
@@ -38,6 +38,26 @@ describe('prepare', () => {
       { label: 'page cache, dropped (level 1)', bytes: 104 * GiB },
     ]);
     expect(report.sources.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(report.after.immediate);
+  });
+
+  it('makes room for the floor, too', async () => {
+    const almost = machineOf({ free: 104 * GiB, available: 112 * GiB, cached: 9 * GiB });
+    const { done, report } = await prepared({ looks: [almost, almost, DROPPED] });
+    expect(done).toContain('write /proc/sys/vm/drop_caches 1');
+    expect(report.verdict).toBe('enough');
+  });
+
+  it('expects no more of a step than can become available', async () => {
+    const pinned = machineOf({ free: 7 * GiB, available: 60 * GiB, cached: 106 * GiB });
+    const { report } = await prepared({ looks: [pinned] }, { dryRun: true, bytes: 50 * GiB });
+    expect(report.after.immediate).toBeLessThanOrEqual(60 * GiB);
+    expect(report.after.immediate).toBeGreaterThan(58 * GiB);
+  });
+
+  it('counts half of the slab that may be reclaimed, and pools that cannot be read', () => {
+    const pool = { ...poolOf(DROPPED, null), hidden: GiB };
+    expect(slabAndPools({ ...DROPPED.host, sReclaimable: 4 * GiB }, pool)).toBe(3 * GiB);
+    expect(slabAndPools({ ...DROPPED.host, sReclaimable: null }, pool)).toBe(GiB);
   });
 
   it('goes on to level 2 for pools that cannot be read', async () => {

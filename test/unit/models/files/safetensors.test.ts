@@ -53,6 +53,17 @@ describe('the tensors of a safetensors file', () => {
     expect(check('llama')).toThrow('it has tensors of 1 of 4 layers, and none of layer 0: a file is');
   });
 
+  it('are read behind a header of any length', async () => {
+    // At first 128 KiB are read.
+    for (const length of [1000, 131_063, 131_064, 131_065, 131_072, 200_000]) {
+      const path = safetensors(JSON.stringify({ a: tensor([4], 0, 16) }).padEnd(length), 16);
+      const { largestTensor } = await withFile(path, (file) =>
+        readSafetensors(file, { layers: null, packedBits: null }),
+      );
+      expect(largestTensor).toBe(16);
+    }
+  });
+
   it('that are packed hold several parameters in an element, and their scales none', async () => {
     const packed = { dtype: 'I32', shape: [32, 8], data_offsets: [0, 1024] };
     const path = safetensors({ 'a.qweight': packed, 'a.scales': tensor([4], 1024, 1040) }, 1040);

@@ -67,6 +67,18 @@ describe('frames', () => {
     expect(session.belowFloorMs).toBe(200);
   });
 
+  it('before the time that is asked for do not count, but how it ended does', () => {
+    const tally = new SessionTally(HEADER, { startUs: 0, endUs: 3 * SECOND, fromUs: 2 * SECOND }, 100);
+    const end = noteBytes(SECOND, { type: 'end', reason: 'a signal' });
+    for (const record of readSegment('x', segmentBytes(HEADER, frame(0, 1), end, frame(2, 50), frame(3, 40))).records)
+      tally.add(record);
+    expect(tally.report('ended')).toMatchObject({
+      frames: 2,
+      lowestFree: { at: time(3), bytes: 40 * GiB },
+      endReason: 'a signal',
+    });
+  });
+
   it('of the same lowest value: the first one is the moment', () => {
     const session = sessionOf(5 * SECOND, frame(0, 50), frame(1, 9), frame(2, 30), frame(3, 9));
     expect(session).toMatchObject({
