@@ -161,6 +161,7 @@ describe('the judge does not stop', () => {
     ],
     ['swap used up at rest', () => ({ available: 5 * GiB, swapTotal: 16 * GiB, swapFree: 0 }), 60],
     ['a jump of 20 GiB that ends above the floor', (t: number) => ({ available: (t < 5 ? 40 : 9) * GiB }), 20],
+    ['a jump of 1 GiB that ends near the floor', (t: number) => ({ available: (t < 5 ? 9.4 : 8.4) * GiB }), 20],
     ['noise at the floor', (t: number) => ({ available: 8.02 * GiB + Math.sin(9 * t) * 15 * MiB }), 60],
   ])('%s', (_, at, seconds) => {
     expect(stops(replayed(series(seconds, at, 0.02)))).toEqual([]);

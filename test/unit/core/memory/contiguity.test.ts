@@ -1,7 +1,14 @@
 /** Blocks of free memory: the gate of `cache compact`, and the room in blocks of 2 MiB, which is a range without a cliff. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { blockRoom, gateText, meetsGate, needsMovable, readGate } from '../../../../lib/core/memory/contiguity.ts';
+import {
+  blockRoom,
+  contiguityGate,
+  gateText,
+  meetsGate,
+  needsMovable,
+  readGate,
+} from '../../../../lib/core/memory/contiguity.ts';
 import { reserveFor } from '../../../../lib/core/memory/safe.ts';
 import type { Allocatable, FreeBlocks } from '../../../../lib/types/index.ts';
 import { changed, hostOf, type MachineFixture, snapshotOf } from '../../../support/snapshots.ts';
@@ -36,6 +43,31 @@ describe('the gate before a launch', () => {
       {},
     ],
   ])('%s', (_, fixture, met, more) => expect(gateOn(fixture)).toMatchObject({ met, ...more }));
+
+  it('is 96 GiB and 200 blocks on 120 GiB, the same shares on less, and no more on more', () => {
+    const sizes = [120, 60, 240].map((gib) => contiguityGate(gib * GiB));
+    expect(sizes.map(({ availableBytes, blocks }) => [availableBytes / GiB, blocks])).toEqual([
+      [96, 200],
+      [48, 100],
+      [96, 200],
+    ]);
+  });
+
+  it('does not apply where GPU processes hold a tenth of the memory', () => {
+    const holding = (gib: number) =>
+      gateOn({
+        host: { free: 60 * GiB, available: 65 * GiB },
+        processes: [{ pid: 7, name: 'vllm', gpuBytes: gib * GiB }],
+      }).loaded;
+    const tenth = hostOf().total / GiB / 10;
+    expect(holding(tenth - 0.1)).toBeNull();
+    expect(holding(tenth + 0.1)).not.toBeNull();
+  });
+
+  it('finds page cache in the way where more than half of what is available is not free', () => {
+    const inTheWay = (free: number) => gateOn({ host: { free: free * GiB, available: 112 * GiB } }).cacheInTheWay;
+    expect([inTheWay(58), inTheWay(54)]).toEqual([false, true]);
+  });
 
   it('counts large blocks of a kernel whose orders end at 4 MiB', () => {
     const blocks = (freeBlocks: number) => [{ order: 10, blockBytes: 4 * MiB, freeBlocks, movableBlocks: null }];

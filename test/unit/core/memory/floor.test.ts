@@ -1,7 +1,7 @@
 /** The floor, the checks before a start, and the check of a step. */
 
 import { describe, expect, it } from 'vitest';
-import { probeFloor, stepMargin } from '../../../../lib/core/memory/floor.ts';
+import { checkBelowTotal, lowMemory, probeFloor, stepMargin } from '../../../../lib/core/memory/floor.ts';
 import { refuses } from '../../../../lib/core/memory/judge.ts';
 import { needsLargeBlocks, takesHostMemory } from '../../../../lib/core/memory/kinds.ts';
 import { roomOf } from '../../../../lib/core/probe/block-room.ts';
@@ -204,4 +204,17 @@ describe('a step', () => {
     expect(room({ memFree: 16 * GiB, inLargeBlocks: 0, stuck: 6 * GiB })).toBe(10 * GiB + 4 * GiB);
     expect(room({ inLargeBlocks: null })).toBeNull();
   });
+});
+
+it('memory is low below 8 GiB, or a quarter of a small machine, and critical below a quarter of that', () => {
+  expect(lowMemory(120 * GiB)).toEqual({ low: 8 * GiB, critical: 2 * GiB });
+  expect(lowMemory(16 * GiB)).toEqual({ low: 4 * GiB, critical: GiB });
+});
+
+it('a floor leaves something of the memory', () => {
+  expect(() => checkBelowTotal('floorBytes', 120 * GiB - 1, 120 * GiB)).not.toThrow();
+  expect(() => checkBelowTotal('floorBytes', null, 120 * GiB)).not.toThrow();
+  expect(() => checkBelowTotal('floorBytes', 120 * GiB, 120 * GiB)).toThrow(
+    'floorBytes is 120.00 GiB (128.85 GB); expected less than MemTotal',
+  );
 });

@@ -7,7 +7,7 @@ import { lowMemory } from '../../../../lib/core/memory/floor.ts';
 import { judgePressure, type PressureState, whyNotDrop } from '../../../../lib/core/memory/pressure.ts';
 import { unsafeCondition } from '../../../../lib/core/probe/conditions.ts';
 import type { CheckStatus, Level, Psi, Snapshot } from '../../../../lib/types/index.ts';
-import { changed, type MachineFixture, snapshotOf } from '../../../support/snapshots.ts';
+import { changed, hostOf, type MachineFixture, snapshotOf } from '../../../support/snapshots.ts';
 import { GiB, MiB } from '../../../support/units.ts';
 
 type Averages = readonly [avg10: number, avg60: number, avg300: number];
@@ -203,5 +203,20 @@ describe('low memory', () => {
     expect(snapshotOf({ host: LEFT(7 * GiB) }).judgement.because).toMatch(
       /in no counter and no listed process\. No GPU process is listed: .*\. Only 7\.0 GiB of the unified memory can still be allocated: the host needs them\. No task waits/,
     );
+  });
+});
+
+describe('the limits of the last five minutes', () => {
+  const state = (avg10: number, avg300: number) => {
+    const full = { avg10, avg60: avg10, avg300, totalUs: 0 };
+    return judgePressure({ pressure: { some: { ...full, avg10: 0 }, full }, host: hostOf() }).state;
+  };
+  it.each([
+    [50, 14.9, 'spike'],
+    [50, 15, 'longSpike'],
+    [0, 0.99, 'none'],
+    [0, 1, 'recent'],
+  ])('%d %% of the last 10 s and %d %% of these are %s', (avg10, avg300, expected) => {
+    expect(state(avg10, avg300)).toBe(expected);
   });
 });
