@@ -4,8 +4,9 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bootstrap, readJson } from './bootstrap.mjs';
+import { bootstrap } from './bootstrap.mjs';
 import { nodeBinary } from './fetch-programs.mjs';
+import { readJson } from './packages.mjs';
 import { capture, main, root } from './run.mjs';
 
 /** Too old; 18 is Ubuntu 24.04's. */
