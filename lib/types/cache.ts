@@ -4,6 +4,7 @@ import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
 
 /** The page cache of one file. */
 export interface CachedFile {
+  /** A byte that is not UTF-8 is the lone surrogate U+DC00 + byte. */
   path: string;
   /** Size of the file. */
   bytes: Natural;
@@ -35,6 +36,7 @@ export interface ModelStore {
  */
 export interface CacheTarget {
   path: string;
+  /** null: the path was given. */
   store: ModelStore | null;
   files: Natural;
   /** Bytes of the files, each inode counted once. */

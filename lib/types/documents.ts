@@ -7,6 +7,7 @@ import type { Natural } from './scalars.ts';
 export interface ErrorDocument {
   schema: 'umaprobe/error/1';
   error: {
+    /** Stable: ERR_USAGE, ERR_INVALID_ARG_*, ERR_UMA_*, or a system code such as ENOENT. */
     code: string;
     message: string;
     exitCode: Natural;

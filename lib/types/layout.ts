@@ -16,6 +16,7 @@ export interface LayoutPart {
 
 export interface LayoutReport extends ProbeHeader {
   schema: 'umaprobe/layout/1';
+  /** "13b"; null: the parts were given. */
   preset: string | null;
   kind: AllocatorKind;
   state: 'complete' | 'incomplete' | 'aborted' | 'stopped' | 'timeout' | 'lost';
