@@ -56,6 +56,7 @@ async function writeSchemas() {
     encodeRefs: false,
     skipTypeCheck: true,
   });
+  // Those of types that are gone, too.
   for (const name of readdirSync(join(root, 'schemas')).filter((file) => file !== 'machine.schema.json'))
     rmSync(join(root, 'schemas', name));
   for (const { type, id, file } of documents())
