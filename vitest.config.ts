@@ -89,8 +89,8 @@ export default defineConfig({
     chaiConfig: { truncateThreshold: 0 },
     reporters: ['default', './scripts/progress-reporter.mjs', './scripts/skip-reporter.mjs'],
     projects: [
-      // No binary, so that files may share a process: starting one takes longer than most files. Nothing is built for
-      // them but the validator of machine files, in a third of a second.
+      // No binary, so that files may share a process: starting one takes longer than most files. Nothing is made for
+      // them but schemas and the validators of them, in a third of a second where lib/types is as before.
       project('unit', {
         testTimeout: 60_000,
         hookTimeout: 60_000,

@@ -7,7 +7,8 @@
 import { refuseOldNode } from './base/node-version.ts';
 
 export { loadMachine, shippedMachines as machines } from './sim/load.ts';
-export type { Json, JsonObject, Machine, MachineSummary } from './sim/machine.ts';
+export type { Json, JsonObject, Machine } from './sim/machine.ts';
 export { activate, type Simulation, type SimulationRecord, simulate } from './sim/simulation.ts';
+export type { MachineSummary } from './types/index.ts';
 
 refuseOldNode();

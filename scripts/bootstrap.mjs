@@ -1,28 +1,13 @@
 // Makes a checkout ready to run: installs packages, builds native code and compiles TypeScript, each only if it is not
 // up to date. Needs nothing but Node, npm and a C++ compiler, so that it works in a fresh clone.
-import { existsSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { existsSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { finishDeclarations } from './declarations.mjs';
+import { installPackages } from './packages.mjs';
+import { writeBiomeRooms } from './rooms.mjs';
 import { isMain, main, root, run } from './run.mjs';
+import { makeSchemas } from './schemas.mjs';
 import { manifest, unlessCurrent } from './stale.mjs';
-
-const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-
-export function readJson(path) {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return null;
-  }
-}
-
-/** Whether node_modules matches package-lock.json, by npm's own list of installed packages. */
-export function packagesAreCurrent(lock, installed) {
-  if (!lock || !installed) return false;
-  return Object.entries(lock.packages).every(
-    ([path, wanted]) => path === '' || wanted.optional || installed.packages[path]?.version === wanted.version,
-  );
-}
 
 async function compileTypeScript() {
   // Remove files that no longer have a source: everything in dist is shipped.
@@ -42,13 +27,6 @@ async function compileTypeScript() {
  */
 export function isIncremental(changed) {
   return changed?.every((name) => /\.(cc|h)$|^binding\.gyp$/.test(name)) ?? false;
-}
-
-export async function installPackages() {
-  const lock = readJson(join(root, 'package-lock.json'));
-  if (packagesAreCurrent(lock, readJson(join(root, 'node_modules', '.package-lock.json')))) return;
-  console.error('installing packages (npm ci)');
-  await run(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
 }
 
 async function compileNative() {
@@ -77,9 +55,10 @@ async function compileNative() {
   });
 }
 
-/** Packages and dist/, without native code: what scripts/prepack.mjs needs of a checkout. */
+/** Packages, schemas and dist/, without native code: what scripts/prepack.mjs needs of a checkout. */
 export async function bootstrapTypeScript() {
   await installPackages();
+  await makeSchemas();
   await unlessCurrent({
     what: 'TypeScript compiled',
     stamp: 'build/dist.stamp',
@@ -113,6 +92,7 @@ export async function bootstrapTypeScript() {
 }
 
 export async function bootstrap() {
+  writeBiomeRooms();
   await installPackages();
   await compileNative();
   await bootstrapTypeScript();

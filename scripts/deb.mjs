@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { readJson } from './bootstrap.mjs';
+import { readJson } from './packages.mjs';
 import { capture, findTool, isMain, main, root } from './run.mjs';
 import { megabytes, namedArchitectures, packageInside, standalone } from './standalone.mjs';
 

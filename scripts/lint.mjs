@@ -10,9 +10,8 @@ import { checkGuardProtocol } from './guard-protocol.mjs';
 import { breaches } from './house-rules.mjs';
 import { napiHeaders } from './native-build.mjs';
 import { makeReference, referenceToolsAreCurrent } from './reference.mjs';
-import { checkBiomeRooms } from './rooms.mjs';
+import { writeBiomeRooms } from './rooms.mjs';
 import { findTool, isMain, main, root, run } from './run.mjs';
-import { checkSchemas } from './schemas.mjs';
 
 const require = createRequire(import.meta.url);
 const write = process.argv.includes('--write');
@@ -74,8 +73,7 @@ async function reference() {
 }
 
 const steps = {
-  rooms: () => checkBiomeRooms({ write }),
-  schemas: () => checkSchemas({ write }),
+  rooms: writeBiomeRooms,
   'guard protocol': () => checkGuardProtocol({ write }),
   'errors page': () => checkErrorsPage({ write }),
   biome: () =>

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { rolldown } from 'rolldown';
 import { root } from './run.mjs';
+import { makeSchemas } from './schemas.mjs';
 
 const require = createRequire(import.meta.url);
 // Of this module TypeScript's interoperation sees the namespace where Node sees the function.
@@ -17,15 +18,19 @@ const { default: standaloneCode } = require('ajv/dist/standalone');
 export async function bundleValidators() {
   // verbose: the errors hold the value and the part of the schema, from which lib/sim/validate.ts makes its sentence.
   await bundleValidator('machine', { verbose: true });
-  await bundleValidator('snapshot', { messages: false }, yesOrNo);
-  await bundleValidator('record', { messages: false }, yesOrNo);
+  for (const name of ['snapshot', 'record'])
+    await bundleValidator(name, { messages: false }, { reviver: withoutDescription, edited: yesOrNo });
 }
 
-/** Without the statements that describe an error, which nobody reads: it is half as large. */
-const yesOrNo = (code) => code.replace(/validate\d*\.errors = \[\{.*?\}\];\s*return false;/gs, 'return false;');
+/** The code of a check holds the part of the schema that it needs. */
+const withoutDescription = (key, value) => (key === 'description' && typeof value === 'string' ? undefined : value);
 
-async function bundleValidator(name, options, edited = (code) => code) {
-  const schema = JSON.parse(readFileSync(join(root, 'schemas', `${name}.schema.json`), 'utf8'));
+/** Without the descriptions of errors, which are counted and not read: it is half as large. */
+const yesOrNo = (code) =>
+  code.replace(/(\.errors = \[|const err\d+ = )\{instancePath\b.*?\}(?=\];\s*return false;|;\s*if\(vErrors)/gs, '$10');
+
+async function bundleValidator(name, options, { reviver, edited = (code) => code } = {}) {
+  const schema = JSON.parse(readFileSync(join(root, 'schemas', `${name}.schema.json`), 'utf8'), reviver);
   // inlineRefs: a definition that is used in several places is one function.
   const ajv = new Ajv({ ...options, strict: false, inlineRefs: false, code: { source: true } });
   const licence = readFileSync(require.resolve('ajv/package.json').replace('package.json', 'LICENSE'), 'utf8').trim();
@@ -44,4 +49,7 @@ async function bundleValidator(name, options, edited = (code) => code) {
 }
 
 /** What vitest.config.ts runs before the unit tests. */
-export { bundleValidators as setup };
+export async function setup() {
+  await makeSchemas();
+  await bundleValidators();
+}

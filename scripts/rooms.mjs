@@ -2,11 +2,9 @@
 // scripts/house-rules.mjs (#include lines of native/) and behind the table of docs/architecture.md. A wing is a folder of
 // rooms. A room may import the rooms of its row, of which the name of a wing means all, and `base` and `types` where it
 // says so; nothing imports upwards.
-//   node scripts/rooms.mjs          says whether biome.rooms.json is what this table makes
-//   node scripts/rooms.mjs --write  writes it (npm run format does)
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { isMain, main, root } from './run.mjs';
+import { root } from './run.mjs';
 
 const GROUND = ['base', 'types'];
 
@@ -145,12 +143,5 @@ export function biomeRooms() {
   return `${JSON.stringify({ $schema: './node_modules/@biomejs/biome/configuration_schema.json', overrides }, null, 2)}\n`;
 }
 
-/** Throws, or with `write` mends it, where biome.rooms.json is not what the table makes. */
-export function checkBiomeRooms({ write = false } = {}) {
-  const path = join(root, 'biome.rooms.json');
-  if (write) writeFileSync(path, biomeRooms());
-  else if (readFileSync(path, 'utf8') !== biomeRooms())
-    throw new Error('biome.rooms.json is not what scripts/rooms.mjs makes: run npm run format');
-}
-
-if (isMain(import.meta.url)) await main(() => checkBiomeRooms({ write: process.argv.includes('--write') }));
+/** biome.json extends this file, which the build and lint write. */
+export const writeBiomeRooms = () => writeFileSync(join(root, 'biome.rooms.json'), biomeRooms());

@@ -3,8 +3,9 @@
 //   node scripts/smoke-nodes.mjs [20 22 …]
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { bootstrap, readJson } from './bootstrap.mjs';
+import { bootstrap } from './bootstrap.mjs';
 import { nodeBinary } from './fetch-programs.mjs';
+import { readJson } from './packages.mjs';
 import { capture, main, root } from './run.mjs';
 import { writeTotals } from './skip-reporter.mjs';
 

@@ -4,7 +4,8 @@
 // (test/unit/run/guard) means that folder, any other word the files whose path has it.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { bootstrap, installPackages } from './bootstrap.mjs';
+import { bootstrap } from './bootstrap.mjs';
+import { installPackages } from './packages.mjs';
 import { isMain, main, root, run } from './run.mjs';
 
 const projects = ['unit', 'sim', 'kernel-beside', 'kernel', 'gpu'];

@@ -30,10 +30,10 @@ const PHRASES = [
 ];
 
 const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs'];
-const CODE = ['browser', 'lib', 'native', 'schemas', 'scripts'];
+const CODE = ['browser', 'lib', 'native', 'schemas/machine.schema.json', 'scripts'];
 
 function filesOf(path) {
-  if (path.endsWith('.md')) return [path];
+  if (/\.\w+$/.test(path)) return [path];
   return readdirSync(join(root, path), { recursive: true })
     .map((name) => `${path}/${name}`)
     .filter((name) => /\.(md|ts|mjs|cc|h|json|css)$/.test(name) && name !== 'scripts/wording.mjs');

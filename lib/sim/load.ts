@@ -6,8 +6,9 @@ import { readNamedFile } from '../base/named-path.ts';
 import { didYouMean } from '../base/nearest.ts';
 import { refuseBundle } from '../core/native/binding.ts';
 import { packageRoot } from '../root.ts';
+import type { MachineSummary } from '../types/index.ts';
 import { findJsonMistake } from './json.ts';
-import { isObject, type Json, type JsonObject, type Machine, type MachineSummary, machineError } from './machine.ts';
+import { isObject, type Json, type JsonObject, type Machine, machineError } from './machine.ts';
 import { asObject, validateMachine } from './validate.ts';
 
 const SHIPPED = join(packageRoot(), 'lib/machines');

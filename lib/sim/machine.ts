@@ -16,18 +16,6 @@ export interface Machine extends JsonObject {
   description: string;
 }
 
-/** A shipped machine, as listed by `machines()`. */
-export interface MachineSummary {
-  name: string;
-  description: string;
-  /** Names of its GPUs. */
-  devices: string[];
-  /** MemTotal, in bytes. */
-  total: number;
-  /** Absolute path of the machine file. */
-  file: string;
-}
-
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

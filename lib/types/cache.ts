@@ -1,16 +1,19 @@
 /** The page cache: its contents, and actions that free memory, each with a receipt. */
 
+import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
+
 /** The page cache of one file. */
 export interface CachedFile {
+  /** A byte that is not UTF-8 is the lone surrogate U+DC00 + byte. */
   path: string;
   /** Size of the file. */
-  bytes: number;
-  cachedBytes: number | null;
+  bytes: Natural;
+  cachedBytes: Natural | null;
   /** null: read with mincore, which does not report it. */
-  dirtyBytes: number | null;
-  writebackBytes: number | null;
+  dirtyBytes: Natural | null;
+  writebackBytes: Natural | null;
   /** Processes that map the file; empty: none visible to this user. */
-  mappedBy: { pid: number; name: string | null; locked: boolean }[];
+  mappedBy: { pid: Natural; name: string | null; locked: boolean }[];
   /** Why `cachedBytes` is null. */
   reason: string | null;
 }
@@ -33,36 +36,37 @@ export interface ModelStore {
  */
 export interface CacheTarget {
   path: string;
+  /** null: the path was given. */
   store: ModelStore | null;
-  files: number;
+  files: Natural;
   /** Bytes of the files, each inode counted once. */
-  bytes: number;
+  bytes: Natural;
   /** null: not visible to this user. */
-  cachedBytes: number | null;
+  cachedBytes: Natural | null;
   /**
    * Part of `cachedBytes` in memory file systems (tmpfs): these pages are the files themselves and cannot be evicted.
    */
-  memoryBytes: number | null;
+  memoryBytes: Natural | null;
   /** null: not visible, or read with mincore, which does not report it. */
-  dirtyBytes: number | null;
-  writebackBytes: number | null;
+  dirtyBytes: Natural | null;
+  writebackBytes: Natural | null;
   /** Cached bytes of files that some process maps. */
-  mappedBytes: number | null;
+  mappedBytes: Natural | null;
   /**
    * Files whose cached pages the kernel reports only to their owner, and their size: included in `files` and `bytes`,
    * not in `cachedBytes`.
    */
-  unseenFiles: number;
-  unseenBytes: number;
+  unseenFiles: Natural;
+  unseenBytes: Natural;
   /** Paths that could not be examined, with the reason. At most 100 are listed; `problemCount` counts all. */
   problems: { path: string; reason: string }[];
-  problemCount: number;
+  problemCount: Natural;
   /** FIFOs, sockets and devices, which have no page cache. */
-  special: number;
+  special: Natural;
   /** Symbolic links (not followed) and hard links to files already counted. */
-  links: number;
+  links: Natural;
   /** Files deleted before they could be examined. */
-  vanished: number;
+  vanished: Natural;
   /** False: the walk was aborted. */
   complete: boolean;
 }
@@ -77,22 +81,22 @@ export interface CacheSplit {
    * Cached bytes of the targets, as far as this user sees them. null: none is visible, or no files were examined (a
    * simulated machine has none).
    */
-  modelFiles: number | null;
+  modelFiles: Natural | null;
   /** Buffers + Cached − Shmem − `modelFiles`: all other files, and the pages of block devices. */
-  otherFiles: number;
+  otherFiles: Natural;
   /** Shmem: tmpfs and shared memory. */
-  shmem: number;
+  shmem: Natural;
   /** SReclaimable: inodes, directory entries. */
-  slabReclaimable: number;
-  total: number;
-  dirty: number | null;
-  writeback: number | null;
+  slabReclaimable: Natural;
+  total: Natural;
+  dirty: Natural | null;
+  writeback: Natural | null;
 }
 
 /** What is in the page cache of the given files and folders, by `cacheStatus()`. Sizes in bytes. */
 export interface CacheStatus {
   schema: 'umaprobe/cache-status/1';
-  at: string;
+  at: Timestamp;
   simulated: string | null;
   /** `cachestat`: system call of Linux 6.5. `mincore`: for older kernels; reports no dirty pages. */
   method: 'cachestat' | 'mincore' | null;
@@ -104,8 +108,8 @@ export interface CacheStatus {
   /** The files with the most cached bytes, largest first, at most `top`. */
   files: CachedFile[];
   /** Processes of other users, whose mappings cannot be read. */
-  unreadableProcesses: number;
-  durationMs: number;
+  unreadableProcesses: Natural;
+  durationMs: Amount;
 }
 
 /** How far a walk over files has come. */
@@ -130,7 +134,7 @@ export interface CacheStatusOptions {
 export interface Receipt {
   before: ReceiptCounters;
   after: ReceiptCounters;
-  change: ReceiptCounters;
+  change: Record<keyof ReceiptCounters, Integer | null>;
   /** Source of each counter, or why it is null. */
   from: Record<keyof ReceiptCounters, string>;
 }
@@ -138,41 +142,41 @@ export interface Receipt {
 /** Counters before and after an action, in bytes. null: this machine does not have the counter, or it could not be read. */
 export interface ReceiptCounters {
   /** Freed pages may go to the lists of the processors first: memory that was freed is in `memFree` plus `freeInCpuLists`. */
-  memFree: number | null;
+  memFree: Natural | null;
   /** Free pages in lists of the processors, from /proc/zoneinfo: no part of `memFree`. */
-  freeInCpuLists: number | null;
-  memAvailable: number | null;
-  cached: number | null;
-  sReclaimable: number | null;
-  dirty: number | null;
+  freeInCpuLists: Natural | null;
+  memAvailable: Natural | null;
+  cached: Natural | null;
+  sReclaimable: Natural | null;
+  dirty: Natural | null;
   /** Size of the driver's page pools (driver 590 and later); readable by root only. */
-  driverPools: number | null;
+  driverPools: Natural | null;
   /**
    * Free memory by cudaMemGetInfo on a unified device: MemFree. null elsewhere: page cache does not use GPU memory
    * there.
    */
-  cudaFree: number | null;
+  cudaFree: Natural | null;
 }
 
 /** One file that was evicted, or could not be. Sizes in bytes. */
 export interface EvictedFile {
   path: string;
-  cachedBefore: number;
-  cachedAfter: number;
+  cachedBefore: Natural;
+  cachedAfter: Natural;
   /** Bytes evicted. */
-  evictedBytes: number;
+  evictedBytes: Integer;
   /**
    * Why some bytes stayed in cache: "mapped by vllm (4242)", "dirty: not written to disk yet; --sync writes it first".
    * null: none stayed.
    */
   stayed: string | null;
-  mappedBy: { pid: number; name: string | null; locked: boolean }[];
+  mappedBy: { pid: Natural; name: string | null; locked: boolean }[];
 }
 
 /** What `evictFiles()` has done. */
 export interface EvictReport {
   schema: 'umaprobe/cache-evict/1';
-  at: string;
+  at: Timestamp;
   simulated: string | null;
   state: 'complete' | 'aborted';
   /** As found by the walk: `cachedBytes`, `dirtyBytes` and `writebackBytes` are the values before the eviction. */
@@ -180,17 +184,17 @@ export interface EvictReport {
   /** Files that had cached pages, largest first, at most `top`. The sums below cover all files. */
   files: EvictedFile[];
   /** null: the result is not visible to this user, for any file that may be cached. */
-  evictedBytes: number | null;
-  stayedBytes: number | null;
+  evictedBytes: Integer | null;
+  stayedBytes: Natural | null;
   /** Files whose cached pages are not visible to this user: eviction was requested, its result is unknown. */
-  unseenFiles: number;
-  unseenBytes: number;
+  unseenFiles: Natural;
+  unseenBytes: Natural;
   /** `stayedBytes` by reason. */
-  stayedBy: { mapped: number; dirty: number; locked: number; memory: number; other: number };
+  stayedBy: { mapped: Natural; dirty: Natural; locked: Natural; memory: Natural; other: Natural };
   /** Time spent on writing dirty pages, in milliseconds. */
-  syncMs: number;
+  syncMs: Amount;
   receipt: Receipt;
-  durationMs: number;
+  durationMs: Amount;
 }
 
 /** Options of `evictFiles()`. */
@@ -202,7 +206,7 @@ export interface EvictOptions extends CacheStatusOptions {
 /** What `dropCaches()` has done. */
 export interface DropReport {
   schema: 'umaprobe/cache-drop/1';
-  at: string;
+  at: Timestamp;
   simulated: string | null;
   level: 1 | 2 | 3;
   /** What the level frees, as text. */
@@ -212,17 +216,17 @@ export interface DropReport {
    * `sync` before the drop; null: not done. `finished` false: still writing at its time limit; the drop was done
    * anyway.
    */
-  sync: { durationMs: number; finished: boolean } | null;
-  dropMs: number;
+  sync: { durationMs: Amount; finished: boolean } | null;
+  dropMs: Amount;
   receipt: Receipt;
   /** Increase of what the next GPU allocation can get, immediately and after reclaim. null: no unified device. */
-  nextAllocation: { immediate: number | null; afterReclaim: number | null } | null;
+  nextAllocation: { immediate: Integer | null; afterReclaim: Integer | null } | null;
   /**
    * "2 model files (35.40 GiB (38.01 GB) cached) are mapped by vllm (4242): pages that are not in use at this moment
    * are dropped, and read from disk again on the next access (major faults)".
    */
   warnings: string[];
-  durationMs: number;
+  durationMs: Amount;
 }
 
 /** Options of `dropCaches()`. */
@@ -246,16 +250,16 @@ export interface DropOptions {
 
 /** Free blocks of one order (2^order pages, `blockBytes` bytes each) before and after a compaction. */
 export interface BlocksByOrder {
-  order: number;
-  blockBytes: number;
-  before: number;
-  after: number;
+  order: Natural;
+  blockBytes: Natural;
+  before: Natural;
+  after: Natural;
 }
 
 /** What `compact()` has done, and whether memory is contiguous enough now. */
 export interface CompactReport {
   schema: 'umaprobe/cache-compact/1';
-  at: string;
+  at: Timestamp;
   simulated: string | null;
   /**
    * `ok`: the gate was already met. `compacted`: it is met now. `not-ready`: it is not, because programs or page cache
@@ -267,19 +271,19 @@ export interface CompactReport {
   gate: ContiguityGate;
   orders: BlocksByOrder[];
   /** In the gate's units: bytes available, and pinnable free memory in blocks of `gate.blockBytes`. */
-  before: { available: number | null; blocks: number };
-  after: { available: number | null; blocks: number };
+  before: { available: Natural | null; blocks: Natural };
+  after: { available: Natural | null; blocks: Natural };
   /** null: compaction was not run. */
-  compactMs: number | null;
+  compactMs: Amount | null;
   receipt: Receipt;
-  durationMs: number;
+  durationMs: Amount;
 }
 
 /** What must be free for a large allocation to be quick: memory in bytes, and blocks of a size in bytes. */
 export interface ContiguityGate {
-  availableBytes: number;
-  blockBytes: number;
-  blocks: number;
+  availableBytes: Natural;
+  blockBytes: Natural;
+  blocks: Natural;
 }
 
 /** Options of `compact()`. */
@@ -299,20 +303,20 @@ export interface CompactOptions {
 
 /** What `reclaim()` has done. */
 export interface ReclaimReport {
-  schema: 'umaprobe/cache-reclaim/2';
-  at: string;
+  schema: 'umaprobe/cache-reclaim/1';
+  at: Timestamp;
   simulated: string | null;
   cgroup: string;
   /** How much was to be reclaimed. */
-  bytes: number;
+  bytes: Natural;
   /** memory.current before − after; negative: its programs allocated more in the meantime. */
-  gotBytes: number;
+  gotBytes: Integer;
   /** The kernel reclaimed less than requested (EAGAIN). */
   short: boolean;
-  before: number;
-  after: number;
+  before: Natural;
+  after: Natural;
   receipt: Receipt;
-  durationMs: number;
+  durationMs: Amount;
 }
 
 /** Options of `reclaim()`. */
@@ -326,4 +330,18 @@ export interface ReclaimOptions {
    * goes on with, and the receipt is lost.
    */
   signal?: AbortSignal;
+}
+
+/** A line of sudoers that permits one user exactly the commands that `--sudo` runs: `umaprobe cache rule`. */
+export interface SudoersRule {
+  schema: 'umaprobe/cache-rule/1';
+  user: string;
+  /** The permitted commands, as argument lists. */
+  commands: string[][];
+  /** The line of the sudoers file. */
+  rule: string;
+  /** Path of the file for the rule. */
+  file: string;
+  /** Commands that check and install the rule. */
+  install: string[];
 }

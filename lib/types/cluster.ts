@@ -3,6 +3,7 @@
 import type { EstimateReport } from './estimate.ts';
 import type { FitRange, FitReport, FitVerdict } from './fit.ts';
 import type { Judgement, Level } from './judgement.ts';
+import type { Amount, Natural } from './scalars.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
@@ -82,16 +83,20 @@ export interface ClusterReport {
   /** The highest level of a judgement; null: not every machine answered. */
   level: Level | null;
   /** What can be loaded on each of them, the least of `judgement.safe.bytes`; null: not known of every machine. */
-  safe: number | null;
+  safe: Natural | null;
   /** Host of the machine that decides: the first; null: all are as good. */
   limiting: string | null;
   /** The answer in one sentence. */
   summary: string;
-  /** The weakest first: without an answer, with nothing known to load, then by what can be loaded. */
+  /**
+   * The weakest first: without an answer, with nothing known to load, then by what can be loaded.
+   * @minItems 1
+   * @maxItems 16
+   */
   machines: ClusterMachine[];
   /** In what those that answered differ: programs that span them mostly want them alike. */
   differences: HostDifference[];
-  durationMs: number;
+  durationMs: Amount;
 }
 
 /** One machine, and whether the need fits there. */
@@ -121,9 +126,13 @@ export interface ClusterCheck {
   need: FitRange | null;
   /** The estimate behind the need of the machine that decides; null: the need is a number of bytes. */
   estimate: EstimateReport | null;
-  /** The weakest first. */
+  /**
+   * The weakest first.
+   * @minItems 1
+   * @maxItems 16
+   */
   ranks: ClusterRank[];
   /** In what those that answered differ. */
   differences: HostDifference[];
-  durationMs: number;
+  durationMs: Amount;
 }

@@ -3,6 +3,7 @@
 import type { Level } from './judgement.ts';
 import type { ProcessesReport } from './processes.ts';
 import type { RecordReport } from './record.ts';
+import type { Natural } from './scalars.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { SweepReport } from './sweep.ts';
 
@@ -52,7 +53,7 @@ export interface CompareReport {
   direction: 'more' | 'less' | 'faster' | 'slower' | 'alike' | 'unknown';
   rows: ComparedRow[];
   /** Quantities that are the same in both. */
-  same: number;
+  same: Natural;
   /** Of snapshots: findings of one of the two. */
   findings: { id: string; in: 'a' | 'b'; summary: string }[];
   /** What makes the two hard to compare: another machine, another driver, a list that is not complete. */

@@ -3,6 +3,8 @@
  * allocated.
  */
 
+import type { Amount, Integer, Natural } from './scalars.ts';
+
 /**
  * `unified`: CPU and GPU share one memory pool (CUDA attribute *integrated*). `coherent`: the device has its own memory
  * and shares the host's page tables (GH200). `discrete`: the device has its own memory behind a bus. `unknown`: CUDA
@@ -16,7 +18,7 @@ export interface CallFailure {
   /** The function: "cudaMemGetInfo", "nvmlDeviceGetHandleByIndex_v2". */
   call: string;
   /** Status that the library returned (CUresult, cudaError_t, nvmlReturn_t); null: none, it did not answer in time. */
-  status: number | null;
+  status: Integer | null;
   /** Name of that status in the library's header, or TIMEOUT: "cudaErrorDevicesUnavailable", "GPU_IS_LOST". */
   name: string;
   /** The same as a line of a `from` record. */
@@ -47,11 +49,11 @@ export interface LibraryStatus {
 
 /** A process that holds GPU memory (`nvmlDeviceGetComputeRunningProcesses_v3` and the graphics list). */
 export interface GpuProcess {
-  pid: number;
+  pid: Natural;
   /** `/proc/<pid>/comm`; null: the process has ended, or this process is in a PID namespace of its own. */
   name: string | null;
   /** Not part of RSS; do not add the two. null: the driver does not report it (MIG, permissions). */
-  gpuBytes: number | null;
+  gpuBytes: Natural | null;
 }
 
 /** Who else held memory of the probed device at the start. */
@@ -59,7 +61,7 @@ export interface OtherUsers {
   /** Largest first. Empty: they are not known by name. */
   processes: GpuProcess[];
   /** What they hold together, in bytes; null: not known. */
-  bytes: number | null;
+  bytes: Natural | null;
   /** Source of `bytes`, or why it is null. */
   from: string;
 }
@@ -67,21 +69,21 @@ export interface OtherUsers {
 /** Memory that can be allocated on this device. */
 export interface Allocatable {
   /** Without any reclaim by the kernel. */
-  immediate: number | null;
+  immediate: Natural | null;
   /** After the kernel has reclaimed what it can: clean page cache, reclaimable slab, known driver pools. */
-  afterReclaim: number | null;
+  afterReclaim: Natural | null;
   /**
    * What a program can load: on unified memory `afterReclaim` less the host's floor and the program's own start, and no more
    * than comes in blocks that the GPU can use, which is what `stress()` reaches; on other devices free memory less the share
    * of their other users. Never above CUDA's own total. 0 while a finding refuses every load. null: not known, or no CUDA
    * program can use the device now; `from["allocatable.safe"]` says why.
    */
-  safe: number | null;
+  safe: Natural | null;
   /**
    * The most that may be loaded: `safe`, and what only compaction or counters that this user may not read would show;
    * `from["allocatable.safeHigh"]` says what. null: not known.
    */
-  safeHigh: number | null;
+  safeHigh: Natural | null;
 }
 
 /** Tools that report free memory; each counts the same machine differently. */
@@ -90,9 +92,9 @@ export type ViewName = 'cudaMemGetInfo' | 'torch' | 'vllm' | 'sglang' | 'llamaCp
 /** One CUDA device: a GPU, or a MIG slice of one. */
 export interface DeviceSnapshot {
   /** Position in this list. Devices that CUDA sees come first, in CUDA's order, so for them it is the CUDA ordinal. */
-  index: number;
+  index: Natural;
   /** CUDA ordinal in this process; null when CUDA does not see it here (CUDA_VISIBLE_DEVICES, no CUDA). */
-  cudaIndex: number | null;
+  cudaIndex: Natural | null;
   /**
    * Whether CUDA in this process sees it. false: CUDA_VISIBLE_DEVICES hides it, or CUDA does not list it for another
    * reason; `from.visible` says which. null: CUDA could not be asked.
@@ -102,7 +104,7 @@ export interface DeviceSnapshot {
    * NVML index; null when NVML does not see it. `from.nvmlIndex` is set where NVML could not identify a lost GPU and it
    * was paired with CUDA's by elimination; null then: there are several.
    */
-  nvmlIndex: number | null;
+  nvmlIndex: Natural | null;
   name: string | null;
   /** "GPU-…" or "MIG-…". */
   uuid: string | null;
@@ -112,14 +114,20 @@ export interface DeviceSnapshot {
   computeCapability: string | null;
   memoryModel: MemoryModel;
   /** CUDA device attributes under CUDA's names in camelCase; read without a context. */
-  attributes: Record<DeviceAttribute, number | null>;
+  attributes: Record<Exclude<DeviceAttribute, 'hostNumaId'>, Amount | null> & {
+    /**
+     * −1: none.
+     * @minimum -1
+     */
+    hostNumaId: number | null;
+  };
   /**
    * `cudaMemGetInfo`; null: not read, and `from.cuda` says why. If a child process read it on a device that shares the
    * host's memory, the size of the child's CUDA context is added to `free`, and `from.cuda` says how much.
    */
-  cuda: { free: number; total: number } | null;
+  cuda: { free: Natural; total: Natural } | null;
   /** NVML memory info. null on every GB10, where NVML returns NOT_SUPPORTED. */
-  nvml: { total: number; free: number; used: number; reserved: number | null } | null;
+  nvml: { total: Natural; free: Natural; used: Natural; reserved: Natural | null } | null;
   /**
    * Processes that hold memory of this device. Empty: none does. null: not known here; `from.processes` says why (NVML
    * failed, or lists nothing because this process is in a PID namespace of its own).
@@ -133,14 +141,15 @@ export interface DeviceSnapshot {
   /** Who holds memory of this device besides the process that read it; null: nobody. */
   others: OtherUsers | null;
   allocatable: Allocatable;
-  views: Record<ViewName, number | null>;
+  views: Record<ViewName, Natural | null>;
   /** NVML's addressing mode: "NONE", "HMM" or "ATS". */
   addressingMode: string | null;
   migMode: { current: boolean; pending: boolean } | null;
-  utilizationPercent: number | null;
+  utilizationPercent: Amount | null;
+  /** @minimum -273 */
   temperatureC: number | null;
-  powerW: number | null;
-  smClockMHz: number | null;
+  powerW: Amount | null;
+  smClockMHz: Amount | null;
   /**
    * Calls for this device that failed although library and device have the value, each once. NOT_SUPPORTED, and
    * functions that a library lacks, are not among them. [] on a device where all is well.

@@ -2,6 +2,7 @@
 
 import type { FindingId } from './findings.ts';
 import type { Evidence, LoadEffect, Remedy } from './judgement.ts';
+import type { Amount, Natural, Timestamp } from './scalars.ts';
 
 /**
  * `pass`: the row does not apply. `note`, `warn`: it applies as a notice or a warning. `fail`: a danger, or a warning because
@@ -38,12 +39,12 @@ export interface DoctorOptions {
 
 /** What the rows of the table say about this machine. */
 export interface DoctorReport {
-  schema: 'umaprobe/doctor/2';
+  schema: 'umaprobe/doctor/1';
   /** Time at which the kernel was read, ISO 8601, UTC. */
-  at: string;
+  at: Timestamp;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
-  summary: Record<CheckStatus, number>;
+  summary: Record<CheckStatus, Natural>;
   checks: CheckResult[];
-  durationMs: number;
+  durationMs: Amount;
 }

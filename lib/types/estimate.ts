@@ -1,6 +1,7 @@
 /** Estimates: what a model takes before anything is allocated. */
 
 import type { ModelProgram } from './programs.ts';
+import type { Amount, Integer, Natural, Positive } from './scalars.ts';
 
 /** Programs whose own rules an estimate knows. */
 export type EstimateProgram = ModelProgram;
@@ -46,9 +47,9 @@ export type TrainingDtype = (typeof TRAINING_DTYPES)[number];
 
 /** Bytes, with the range in which the real value is expected. `low` ≤ `bytes` ≤ `high`. */
 export interface EstimateRange {
-  bytes: number;
-  low: number;
-  high: number;
+  bytes: Natural;
+  low: Natural;
+  high: Natural;
 }
 
 export interface EstimateTerm extends EstimateRange {
@@ -67,24 +68,24 @@ export interface EstimatedModel {
   path: string | null;
   architecture: string | null;
   /** Layers of the main model. */
-  layers: number | null;
+  layers: Positive | null;
   /** Further layers that predict later tokens; null: unknown. */
-  mtpLayers: number | null;
+  mtpLayers: Natural | null;
   /** Attention heads, and the fewest heads of keys and values of a layer; null: unknown, or it has none. */
-  heads: number | null;
-  kvHeads: number | null;
-  parameters: number | null;
+  heads: Integer | null;
+  kvHeads: Integer | null;
+  parameters: Amount | null;
   /** Number and size of the weight files, bytes. */
-  files: number;
-  fileBytes: number;
+  files: Natural;
+  fileBytes: Natural;
   /** Longest context that the model was made for. */
-  maxContext: number | null;
+  maxContext: Positive | null;
   /** The same as SGLang reads it from the config. */
-  maxContextSglang: number | null;
+  maxContextSglang: Positive | null;
   /** "fp8", "awq", "nvfp4", …; null: not quantised, or a GGUF file, whose tensors say it one by one. */
   quantization: string | null;
   /** Bytes by data type of the tensors, largest first. */
-  dtypes: { dtype: string; bytes: number; parameters: number }[];
+  dtypes: { dtype: string; bytes: Natural; parameters: Amount }[];
 }
 
 /**
@@ -109,14 +110,14 @@ export interface ModelProgress {
 /** Options of the program that were estimated, as of `EstimateOptions`. null: its own default. */
 export interface EstimatedSettings {
   kvDtype: string | null;
-  batchTokens: number | null;
+  batchTokens: Positive | null;
   flashAttention: boolean;
   swaFull: boolean;
   kvUnified: boolean;
   mla: boolean | null;
-  tensorParallel: number;
-  pipelineParallel: number;
-  decodeContextParallel: number;
+  tensorParallel: Positive;
+  pipelineParallel: Positive;
+  decodeContextParallel: Positive;
   mtp: boolean;
   languageModelOnly: boolean;
   mmap: boolean;
@@ -127,13 +128,13 @@ export interface EstimatedUse {
   use: EstimateUse;
   program: EstimateProgram | null;
   /** Tokens of one sequence. */
-  context: number;
+  context: Natural;
   /** Sequences at the same time. */
-  sequences: number;
+  sequences: Positive;
   /** Data type of the keys and of the values. */
   kvDtype: string;
   /** Training: sequences in one step of one device. */
-  batch: number | null;
+  batch: Positive | null;
   settings: EstimatedSettings;
 }
 
@@ -150,7 +151,7 @@ export interface EstimateReport {
   /** What the start takes besides, for a while. `peak` is the most at any time, the start included. */
   loading: { terms: EstimateTerm[]; peak: EstimateRange };
   /** Bytes that one more token of context takes in every layer that keeps all of them; null: the model has no cache. */
-  kvBytesPerToken: number | null;
+  kvBytesPerToken: Amount | null;
   /** Fields of the config that may change memory and are not understood: while there are any, it is not known what fits. */
   unread: string[];
   /** What was assumed or cannot be known, as sentences. */
@@ -247,5 +248,5 @@ export interface EstimateTable {
   /** Data types of the columns. */
   columns: string[];
   /** `bytes` in the order of `columns`. */
-  rows: { name: string; parameters: number; bytes: number[] }[];
+  rows: { name: string; parameters: Positive; bytes: Natural[] }[];
 }

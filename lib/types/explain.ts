@@ -2,6 +2,7 @@
 
 import type { Finding, Level, NotJudged } from './judgement.ts';
 import type { ProcessesReport } from './processes.ts';
+import type { Integer, Natural, Positive, Timestamp } from './scalars.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** A text: whole, or in pieces that may end anywhere, such as a stream. */
@@ -37,7 +38,7 @@ export interface ErrorNumber {
   /** As the message has it, with its unit: "22.76 GiB", "196608". */
   text: string;
   /** In bytes, if it is a size; else null. */
-  bytes: number | null;
+  bytes: Integer | null;
   /** The number itself, if it is not a size: a count, a share, a device; null: a size or a word. */
   value: number | null;
 }
@@ -56,16 +57,24 @@ export const MOST_COUNTED = 10_000;
 
 /** A message that was recognised, with its numbers, what it means and what to do. */
 export interface ExplainedError {
-  /** Stable: scripts may rely on it. docs/explain.md lists all. */
+  /**
+   * Stable: scripts may rely on it. docs/explain.md lists all.
+   * @pattern ^[a-z0-9-]+$
+   */
   code: string;
   /** "vLLM", "llama.cpp", "Linux": the program that prints it. */
   program: string;
   verdict: ErrorVerdict;
-  /** Number of times that it occurs; `MOST_COUNTED` stands for that many or more. */
+  /**
+   * Number of times that it occurs; `MOST_COUNTED` stands for that many or more.
+   * @asType integer
+   * @minimum 1
+   * @maximum 10000
+   */
   count: number;
   /** Line of the first and of the last occurrence that was counted, from 1. */
-  firstLine: number;
-  lastLine: number;
+  firstLine: Positive;
+  lastLine: Positive;
   /** The first occurrence on one line, without timestamps and colours, cut at 400 characters. */
   text: string;
   /** The numbers of the first occurrence. */
@@ -80,19 +89,18 @@ export interface ExplainedError {
 /** What a text says about memory. */
 export interface ErrorReport {
   schema: 'umaprobe/explain-error/1';
-  /** ISO 8601, UTC. */
-  at: string;
+  at: Timestamp;
   /** Name of the simulated machine that the numbers are compared with; null on real hardware. */
   simulated: string | null;
-  input: { bytes: number; lines: number };
+  input: { bytes: Natural; lines: Natural };
   /** In the order of their first occurrence. Empty: no known message; nothing is guessed. */
   errors: ExplainedError[];
   /** The machine that the numbers are compared with; null: it was not read. */
   machine: {
-    total: number;
+    total: Natural;
     /** What can be allocated on the GPU (without one: by programs) now, and after reclaim, in bytes; null: unknown. */
-    immediate: number | null;
-    afterReclaim: number | null;
+    immediate: Integer | null;
+    afterReclaim: Integer | null;
     unified: boolean;
   } | null;
 }
@@ -109,12 +117,15 @@ export interface ExplainOptions {
 
 /** Why memory is gone, or looks gone. */
 export interface ExplainReport {
-  schema: 'umaprobe/explain/2';
+  schema: 'umaprobe/explain/1';
   /** ISO 8601, UTC: of the reading. */
-  at: string;
+  at: Timestamp;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
-  /** What can be loaded, in the words of a snapshot: "103.88 GiB (111.54 GB) can be loaded on the GPU". */
+  /**
+   * What can be loaded, in the words of a snapshot: "103.88 GiB (111.54 GB) can be loaded on the GPU".
+   * @minLength 1
+   */
   answer: string;
   level: Level;
   /** The most urgent first, as in the snapshot's judgement. Empty: nothing is wrong with the memory, as far as it is known. */

@@ -9,6 +9,7 @@ import type {
   ModelInput,
 } from './estimate.ts';
 import type { ModelProgram } from './programs.ts';
+import type { Amount, Factor, Natural, Positive, Timestamp } from './scalars.ts';
 
 /** Programs whose own rule is known. */
 export type FitProgram = ModelProgram;
@@ -65,9 +66,9 @@ export interface FitLlamaOptions {
   /** `-fit off` is false: it allocates what it was told, without asking. Default true. */
   fit?: boolean;
   /** `--fit-target`: bytes that it leaves free on the device, 0 or more. Default 1 GiB. */
-  targetBytes?: number;
+  targetBytes?: Natural;
   /** `--fit-ctx`: the shortest context that it reduces to, in tokens, 1 or more. Default 4096. */
-  leastContext?: number;
+  leastContext?: Positive;
   /** Whether it may reduce the context, which it does where `-c` is not given. Default: not known. */
   mayShorten?: boolean;
   /** `-ngl` is given as a number or "all": it moves no layers to the CPU. Default false. */
@@ -190,22 +191,22 @@ export interface FitProgramReport {
 /** How the memory would be divided, in bytes. The parts add up to `total`, unless the need is more than there is. */
 export interface FitPool {
   /** MemTotal, or the memory of the GPU. */
-  total: number;
+  total: Natural;
   /** In use, and not to be reclaimed. */
-  used: number;
+  used: Natural;
   /** Free or reclaimable, and not to be loaded: the host's floor, the share of the GPU's other users. */
-  kept: number;
+  kept: Natural;
   /** Free in blocks that are too small for allocations of the GPU. */
-  fragmented: number;
+  fragmented: Natural;
   /** What can be loaded. */
-  loadable: number;
+  loadable: Natural;
 }
 
 /** Whether it fits, and what each program will decide. */
 export interface FitReport {
   schema: 'umaprobe/fit/1';
   /** Time of the snapshot, ISO 8601, UTC. */
-  at: string;
+  at: Timestamp;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
   verdict: FitVerdict;
@@ -218,22 +219,22 @@ export interface FitReport {
   /** The comparison of that limit; null: unknown. */
   inequality: FitInequality | null;
   /** Bytes that are missing; 0: none; null: unknown. */
-  shortBy: number | null;
+  shortBy: Amount | null;
   /** Bytes that could be loaded besides the expected need; null: it does not fit, or unknown. */
-  headroom: number | null;
+  headroom: Amount | null;
   /** The most at any time, the start included, of the memory that the GPU uses: what the verdict is about. */
   need: FitRange & { terms: FitTerm[] };
   /** What of it stays while it serves; less than `need` where the start has the peak. */
   serving: FitRange;
   /** What is needed of the host's memory besides, where the GPU has memory of its own; null: it shares that of the host. */
   hostNeed: FitRange | null;
-  device: { index: number; name: string | null; memoryModel: 'unified' | 'coherent' | 'discrete' | 'unknown' } | null;
+  device: { index: Natural; name: string | null; memoryModel: 'unified' | 'coherent' | 'discrete' | 'unknown' } | null;
   pool: FitPool | null;
   /**
    * `allocatable.safe`, and the rule behind it, or why it is unknown. `after`: what can be loaded once the machine's own
    * remedies are done, in bytes, without those whose gain is unknown; null: there are none.
    */
-  limit: { bytes: number | null; after: number | null; from: string };
+  limit: { bytes: Natural | null; after: Amount | null; from: string };
   /** In the order in which to try them. */
   remedies: FitRemedy[];
   /** What was not tried or cannot be known, as sentences. */
@@ -257,14 +258,18 @@ export interface FitNearest {
 export interface FitNearestSetting {
   /** In place of what was asked. */
   change: {
-    sequences?: number;
+    sequences?: Positive;
     /** Tokens of one sequence. */
-    context?: number;
+    context?: Positive;
     kvDtype?: string;
-    /** Share of memory of vLLM or SGLang. */
+    /**
+     * Share of memory of vLLM or SGLang.
+     * @exclusiveMinimum 0
+     * @maximum 1
+     */
     utilization?: number;
     /** Training: sequences in one step. */
-    batch?: number;
+    batch?: Positive;
   };
   /** "4 sequences". */
   text: string;
@@ -278,7 +283,7 @@ export interface FitNearestSetting {
 export interface FitSolution {
   setting: FitSetting;
   /** null: not even the smallest fits. */
-  value: number | null;
+  value: Positive | null;
   /** `model`: the model was made for no more. `range`: no larger value was tried. */
   limitedBy: 'memory' | 'model' | 'range';
 }
@@ -287,7 +292,7 @@ export interface FitSolution {
 export interface FitTable {
   schema: 'umaprobe/fit-table/1';
   /** Time of the snapshot, ISO 8601, UTC. */
-  at: string;
+  at: Timestamp;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
   /** What can be loaded, in bytes; null: unknown. */
@@ -299,7 +304,7 @@ export interface FitTable {
     parameters: number;
     cells: {
       dtype: string;
-      weights: number;
+      weights: Amount;
       need: FitRange;
       verdict: FitVerdict;
       /** Whether the expected size fits now, without any step; null: unknown. */
@@ -313,7 +318,7 @@ export interface FitTable {
 export interface FitLargest {
   schema: 'umaprobe/fit-largest/1';
   /** Time of the snapshot, ISO 8601, UTC. */
-  at: string;
+  at: Timestamp;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
   /** What can be loaded, in bytes; null: unknown. */
@@ -321,15 +326,15 @@ export interface FitLargest {
   /** The program whose verdict it is, too; null: the machine's alone. */
   program: FitProgram | null;
   /** Tokens of one sequence, and sequences at the same time; in training the length and the batch. */
-  context: number;
-  sequences: number;
-  batch: number;
+  context: Positive;
+  sequences: Positive;
+  batch: Positive;
   /** `full`: full fine-tuning. */
   uses: ('inference' | 'lora' | 'full')[];
   rows: {
     dtype: string;
     /** With scales. */
-    bytesPerWeight: number;
+    bytesPerWeight: Factor;
     /** In the order of `uses`; null: nobody uses weights of this type so. */
     cells: ({
       /** Parameters of the largest of which even the upper end of the range fits; null: none. */
@@ -348,9 +353,9 @@ export interface FitLargest {
 export interface FitTogetherModel {
   name: string;
   /** Its place among the models that were given, from 0. */
-  given: number;
+  given: Natural;
   /** What those before it keep, bytes. */
-  beside: number;
+  beside: Amount;
   /** What it keeps while it serves: vLLM's whole share, else the need. */
   holds: FitRange;
   /** The answer of `fit()` beside those before it: its verdict, its peak, its flags. */
@@ -378,7 +383,10 @@ export interface FitTogether
   program: TogetherProgram;
   /** What all of them hold at the same time; the terms are the models. */
   need: FitRange & { terms: FitTerm[] };
-  /** In the order in which to start them, each once the one before it serves. */
+  /**
+   * In the order in which to start them, each once the one before it serves.
+   * @minItems 2
+   */
   models: FitTogetherModel[];
   /** Where they do not fit: changes with which they do; null: they fit, or that is not known. */
   nearest: { settings: FitTogetherSetting[]; none: string | null } | null;
@@ -388,11 +396,11 @@ export interface FitTogether
 export interface FitTogetherSetting {
   change: {
     /** The most tokens of one sequence, of each. */
-    context?: number;
+    context?: Positive;
     /** Sequences of each. */
-    sequences?: number;
+    sequences?: Positive;
     /** The model that is left out: its place among those that were given. */
-    without?: number;
+    without?: Natural;
   };
   /** "at most 8,192 tokens each". */
   text: string;

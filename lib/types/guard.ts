@@ -1,18 +1,23 @@
 /** guard(): runs a program, or watches one that runs, and stops it before it takes the machine down. */
 
+import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
+
 /** What makes room while a program loads: drop clean page cache, compact free memory. */
 export type LoadAction = 'drop' | 'compact';
 
 /**
- * What of the whole machine may be stopped, and in which order. Names of units and containers, in which `*` stands for any
- * characters: "vllm*.service", "docker:*".
+ * Names of units and containers, in which `*` stands for any characters: "vllm*.service", "docker:*".
+ * @pattern ^[\w:.@*\\-]{1,255}$
  */
+export type UnitPattern = string;
+
+/** What of the whole machine may be stopped, and in which order. */
 export interface GuardPolicy {
   schema?: 'umaprobe/guard-policy/1';
   /** Default: every unit and container that holds GPU memory. */
-  mayStop?: readonly string[];
+  mayStop?: readonly UnitPattern[];
   /** Besides what is never stopped: systemd, dbus, sshd, the network, desktops, the guard itself. */
-  never?: readonly string[];
+  never?: readonly UnitPattern[];
   /** `gpu` (default): the largest holder of GPU memory first. `memory`: of host and GPU memory. `listed`: as in `mayStop`. */
   order?: 'gpu' | 'memory' | 'listed';
 }
@@ -21,7 +26,7 @@ export interface GuardPolicy {
  * What runs already: a process with its descendants, a cgroup, a unit of systemd, or the whole system, of which one unit after
  * the other is stopped until the memory is back.
  */
-export type GuardTarget = { pid: number } | { cgroup: string } | { unit: string } | { system: GuardPolicy };
+export type GuardTarget = { pid: Integer } | { cgroup: string } | { unit: string } | { system: GuardPolicy };
 
 /** Options of `guard()`: exactly one of `command` and `target`. */
 export interface GuardOptions {
@@ -114,36 +119,35 @@ export type GuardReason = 'floor-near' | 'below-kill' | 'low-and-stalled' | 'sta
 /** What the guard saw when it acted. Bytes; null: not read. */
 export interface GuardEvidence {
   /** MemAvailable. */
-  available: number | null;
+  available: Amount | null;
   /** MemFree. */
-  free: number | null;
+  free: Amount | null;
   /** Free pages in the processors' lists (/proc/zoneinfo), which count besides MemAvailable; null: not known. */
-  freeInCpuLists: number | null;
+  freeInCpuLists: Amount | null;
   /** Change of MemAvailable in bytes per second; negative: it falls. */
   slope: number | null;
   /** Seconds until available memory reaches the floor at this slope; null: it does not fall, or is below. */
-  secondsToFloor: number | null;
+  secondsToFloor: Amount | null;
   /** PSI full of memory over 10 s, in percent. */
-  pressureFull: number | null;
+  pressureFull: Amount | null;
   /** Free memory in blocks of at least 2 MiB (/proc/buddyinfo). */
-  freeBlocks: number | null;
-  swapFree: number | null;
+  freeBlocks: Amount | null;
+  swapFree: Amount | null;
   /** Host memory of the program's processes. */
-  groupBytes: number | null;
+  groupBytes: Amount | null;
   /** GPU memory of the program's processes (NVML). */
-  groupGpuBytes: number | null;
+  groupGpuBytes: Amount | null;
   /**
    * Of the memory that fell: what other processes took, where they are seen to have taken most of it, and the program is
    * spared (AnonPages without the program's, and their GPU memory); null: not so, or not known.
    */
-  othersGrewBytes: number | null;
+  othersGrewBytes: Amount | null;
 }
 
 /** What the guard did. */
 export interface GuardAction {
   type: 'action';
-  /** ISO 8601, UTC. */
-  at: string;
+  at: Timestamp;
   /** `term` and `kill`: SIGTERM and SIGKILL to every process of the program. */
   action: LoadAction | 'warn' | 'term' | 'kill';
   reason: GuardReason;
@@ -169,17 +173,16 @@ export interface LeftBehind {
   /** Mount point of a tmpfs ("/dev/shm"), or "System V segments" (`ipcs -m`). */
   where: string;
   /** By which it grew. */
-  bytes: number;
+  bytes: Natural;
   /** The largest files that were written there meanwhile, three at most. */
   files: string[];
 }
 
 /** How the command of `notify` ended. */
 export interface GuardNotified {
-  /** ISO 8601, UTC. */
   at: string;
   /** As shells say it: 127 is no such program, above 128 a signal; null: it took too long and was ended. */
-  exitCode: number | null;
+  exitCode: Integer | null;
   /** What went wrong; null: nothing. */
   failure: string | null;
 }
@@ -224,9 +227,9 @@ export type GuardEvent =
 /** In bytes. */
 export interface GuardReading {
   /** What programs can get: MemAvailable, and the free pages in the processors' lists. */
-  available: number | null;
+  available: Amount | null;
   /** MemFree. */
-  free: number | null;
+  free: Amount | null;
 }
 
 /** What happened to a guarded program. */
@@ -239,7 +242,7 @@ export interface GuardReport {
   /** `exited`: by itself. `stopped`: by the guard. `aborted`: by the signal. `gone`: the program of `target` has ended. */
   outcome: 'exited' | 'stopped' | 'aborted' | 'gone';
   /** null: a signal ended it, or it is not known. */
-  exitCode: number | null;
+  exitCode: Integer | null;
   /** Signal that ended it, "SIGTERM"; null: none. */
   signal: string | null;
   /** Why the guard stopped it; null: it did not. */
@@ -249,11 +252,11 @@ export interface GuardReport {
   /** Whose memory is guarded: the host's, also where a GPU has memory of its own. CUDA refuses what that does not have. */
   watches: 'host';
   /** Memory to leave the host, in bytes, and the rule that gave it. */
-  floor: { bytes: number; from: string };
-  killBelowBytes: number;
-  startedAt: string;
-  endedAt: string;
-  durationMs: number;
+  floor: { bytes: Amount; from: string };
+  killBelowBytes: Amount;
+  startedAt: Timestamp;
+  endedAt: Timestamp;
+  durationMs: Amount;
   /** Before the program began. */
   before: GuardReading;
   /** Lowest in between, also of the time in which JavaScript was blocked. */
@@ -261,21 +264,21 @@ export interface GuardReport {
   /** After it ended. */
   after: GuardReading;
   /** Highest PSI full over 10 s, in percent; null: this kernel does not report it. */
-  highestPressure: number | null;
+  highestPressure: Amount | null;
   /** Highest sums over the program's processes, in bytes; null: not read. */
-  peak: { groupBytes: number | null; groupGpuBytes: number | null };
+  peak: { groupBytes: Amount | null; groupGpuBytes: Amount | null };
   /**
    * Shared memory that was not there before and outlives the program: 64 MiB and more, the largest first. A part may be of other
    * programs.
    */
   leftBehind: LeftBehind[];
   /** Bytes of unused model files that `keepFreeBytes` took out of the page cache. */
-  evictedBytes: number;
+  evictedBytes: Natural;
   /** Oldest first. */
   actions: GuardAction[];
   /** What became of the command of `notify`, once for each stop. Empty: nothing was stopped, or there is no such command. */
   notified: GuardNotified[];
   /** Readings of the guard, and its CPU time in milliseconds. */
-  readings: number;
-  cpuMs: number;
+  readings: Natural;
+  cpuMs: Amount;
 }

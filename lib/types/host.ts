@@ -1,15 +1,17 @@
 /** The host's part of a snapshot: kernel memory counters, the ledger, pressure, free blocks, settings and limits. */
 
+import type { Amount, Integer, Natural } from './scalars.ts';
+
 /** Pressure stall information of one class of stall, from `/proc/pressure/memory`. */
 export interface Psi {
   /** Share of the last 10 s in which tasks waited for memory, in percent (0.30 means 0.3 %, not 30 %). */
-  avg10: number;
+  avg10: Amount;
   /** The same over the last 60 s, in percent. */
-  avg60: number;
+  avg60: Amount;
   /** The same over the last 300 s, in percent. */
-  avg300: number;
+  avg300: Amount;
   /** Total waiting time since boot, in microseconds. */
-  totalUs: number;
+  totalUs: Amount;
 }
 
 /**
@@ -24,15 +26,15 @@ export interface Pressure {
 /** Free blocks of one size, from `/proc/buddyinfo`, zone Normal summed over NUMA nodes. */
 export interface FreeBlocks {
   /** Binary logarithm of the block size in base pages. */
-  order: number;
+  order: Natural;
   /** Size of one block: base page × 2^order. */
-  blockBytes: number;
-  freeBlocks: number;
+  blockBytes: Natural;
+  freeBlocks: Natural;
   /**
    * Of `freeBlocks` those in movable pageblocks, from `/proc/pagetypeinfo` (root only): compaction can make larger blocks
    * of them. At least so many: the kernel counts to 100,000. null: not read.
    */
-  movableBlocks: number | null;
+  movableBlocks: Natural | null;
 }
 
 /**
@@ -42,50 +44,50 @@ export interface FreeBlocks {
  */
 export interface HostMemory {
   /** MemTotal: the memory that the kernel manages. On a GB10 119.7 or 121.7 GiB of the nominal 128 GB. */
-  total: number;
+  total: Natural;
   /** MemFree: unused pages. On an integrated GPU `cudaMemGetInfo` reports this number as free. */
-  free: number | null;
+  free: Natural | null;
   /** MemAvailable: the kernel's estimate of what a new allocation can get without swapping. */
-  available: number | null;
-  buffers: number | null;
+  available: Natural | null;
+  buffers: Natural | null;
   /** Cached: page cache including shared memory, without swap cache. */
-  cached: number | null;
-  swapCached: number | null;
+  cached: Natural | null;
+  swapCached: Natural | null;
   /** Shmem: tmpfs and shared memory. Part of `cached`; dropping caches does not free it. */
-  shmem: number | null;
-  anonPages: number | null;
-  anonHugePages: number | null;
-  mapped: number | null;
-  mlocked: number | null;
-  unevictable: number | null;
-  dirty: number | null;
-  writeback: number | null;
-  activeFile: number | null;
-  inactiveFile: number | null;
+  shmem: Natural | null;
+  anonPages: Natural | null;
+  anonHugePages: Natural | null;
+  mapped: Natural | null;
+  mlocked: Natural | null;
+  unevictable: Natural | null;
+  dirty: Natural | null;
+  writeback: Natural | null;
+  activeFile: Natural | null;
+  inactiveFile: Natural | null;
   /** KReclaimable: SReclaimable and other kernel memory with a shrinker. */
-  kReclaimable: number | null;
-  sReclaimable: number | null;
-  sUnreclaim: number | null;
-  kernelStack: number | null;
-  pageTables: number | null;
+  kReclaimable: Natural | null;
+  sReclaimable: Natural | null;
+  sUnreclaim: Natural | null;
+  kernelStack: Natural | null;
+  pageTables: Natural | null;
   /** SecPageTables: page tables of IOMMUs and KVM. */
-  secPageTables: number | null;
-  percpu: number | null;
-  vmallocUsed: number | null;
-  committedAs: number | null;
-  hardwareCorrupted: number | null;
-  zswap: number | null;
-  swapTotal: number | null;
-  swapFree: number | null;
+  secPageTables: Natural | null;
+  percpu: Natural | null;
+  vmallocUsed: Natural | null;
+  committedAs: Natural | null;
+  hardwareCorrupted: Natural | null;
+  zswap: Natural | null;
+  swapTotal: Natural | null;
+  swapFree: Natural | null;
   /** HugePages_Total: pages, not bytes. */
-  hugePagesTotal: number | null;
+  hugePagesTotal: Natural | null;
   /** HugePages_Free: pages, not bytes. */
-  hugePagesFree: number | null;
-  hugePageSize: number | null;
+  hugePagesFree: Natural | null;
+  hugePageSize: Natural | null;
   /** Hugetlb: all reserved huge pages of every size. */
-  hugetlb: number | null;
-  cmaTotal: number | null;
-  cmaFree: number | null;
+  hugetlb: Natural | null;
+  cmaTotal: Natural | null;
+  cmaFree: Natural | null;
 }
 
 /** One line of the ledger. `from` names the counter or the calculation. */
@@ -93,7 +95,7 @@ export interface LedgerEntry {
   /** Stable id. */
   label: LedgerLabel;
   /** Only `unattributed` may be negative: the kernel then counted some pages twice. */
-  bytes: number;
+  bytes: Integer;
   /**
    * Present if the bytes are a bound only. On `gpuProcesses`, `atLeast`: NVML's list lacks processes or the bytes of
    * some; `atMost`: its sum exceeds what no other row claims, because it counts shared memory in each process. On
@@ -127,7 +129,7 @@ export type LedgerLabel =
 
 /** The use of MemTotal. The entries, including the unattributed remainder, sum to `total` exactly. */
 export interface Ledger {
-  total: number;
+  total: Natural;
   entries: LedgerEntry[];
   /**
    * What could not be split because a counter is missing: "Cached is missing: page cache is in no counter". [] on
@@ -140,31 +142,31 @@ export interface Ledger {
 export interface KernelMemory {
   release: string | null;
   /** vm.min_free_kbytes, in bytes. Raising it lowers MemAvailable, not MemFree. */
-  minFree: number | null;
-  watermarkScaleFactor: number | null;
-  watermarkBoostFactor: number | null;
-  swappiness: number | null;
-  compactionProactiveness: number | null;
+  minFree: Natural | null;
+  watermarkScaleFactor: Amount | null;
+  watermarkBoostFactor: Amount | null;
+  swappiness: Amount | null;
+  compactionProactiveness: Amount | null;
   /** `always`, `madvise` or `never`. */
   transparentHugePages: string | null;
   /**
    * Free pages that the processors keep in lists of their own, in bytes, from `/proc/zoneinfo`: up to an eighth of memory.
    * Neither MemFree nor MemAvailable has them; the kernel takes them back before it reclaims.
    */
-  freeInCpuLists: number | null;
+  freeInCpuLists: Natural | null;
   /** Memory of zram devices, in bytes, from `/sys/block/zram<n>/mm_stat`: what is swapped to them, compressed. In no line of meminfo. */
-  zram: number | null;
-  compactStall: number | null;
-  compactFail: number | null;
-  compactSuccess: number | null;
+  zram: Natural | null;
+  compactStall: Amount | null;
+  compactFail: Amount | null;
+  compactSuccess: Amount | null;
   /** Direct reclaim: pages scanned and reclaimed by tasks that waited for them. */
-  pgscanDirect: number | null;
-  pgstealDirect: number | null;
-  pgscanKswapd: number | null;
-  pgstealKswapd: number | null;
-  allocstall: number | null;
-  oomKill: number | null;
-  pgmajfault: number | null;
+  pgscanDirect: Amount | null;
+  pgstealDirect: Amount | null;
+  pgscanKswapd: Amount | null;
+  pgstealKswapd: Amount | null;
+  allocstall: Amount | null;
+  oomKill: Amount | null;
+  pgmajfault: Amount | null;
 }
 
 /** NVIDIA kernel module facts (`/proc/driver/nvidia`, debugfs as root). */
@@ -175,9 +177,9 @@ export interface DriverFacts {
    * EnableSystemMemoryPools of /proc/driver/nvidia/params: 0 is off, 529 the default from driver 590 on; null: no such
    * parameter.
    */
-  systemMemoryPools: number | null;
+  systemMemoryPools: Amount | null;
   /** Bytes in the driver's page pools, from the shrinker counts in debugfs (root only). */
-  poolBytes: number | null;
+  poolBytes: Natural | null;
 }
 
 /** Limits of this process's cgroup. For context only: CUDA memory is not charged to it. */
@@ -185,9 +187,9 @@ export interface CgroupLimits {
   version: 1 | 2;
   path: string;
   /** memory.max / memory.limit_in_bytes: the smallest of this cgroup and its visible ancestors; null: no limit. */
-  limit: number | null;
+  limit: Natural | null;
   /** memory.high, likewise the smallest; null: no limit. */
-  high: number | null;
+  high: Natural | null;
   /** memory.current / memory.usage_in_bytes. */
-  current: number | null;
+  current: Natural | null;
 }

@@ -1,6 +1,7 @@
 /** The judgement of a machine: the findings that apply, and what follows from them for a program that loads now. */
 
 import type { FindingId } from './findings.ts';
+import type { Amount, Natural } from './scalars.ts';
 
 /** `notice`: normal, but it explains numbers. `warning`: it stands in the way. `danger`: act now. */
 export type Severity = 'notice' | 'warning' | 'danger';
@@ -28,7 +29,7 @@ export interface Evidence {
  */
 export type LoadEffect =
   | { does: 'nothing' }
-  | { does: 'takes'; bytes: number }
+  | { does: 'takes'; bytes: Amount }
   | { does: 'refuses' }
   | { does: 'unknown' };
 
@@ -39,7 +40,7 @@ export interface Remedy {
   command: string | null;
   needsRoot: boolean;
   /** Bytes that programs can use besides when it is done; null: not known. */
-  gains: number | null;
+  gains: Amount | null;
 }
 
 /** A row of the table that applies to a machine. */
@@ -56,7 +57,7 @@ export interface Finding {
   /** Why it is so, as a sentence; null: the summary says it, or it is not known. */
   cause: string | null;
   /** Bytes at stake; null: no amount belongs to it. */
-  bytes: number | null;
+  bytes: Amount | null;
   effect: LoadEffect;
   /** Never empty. */
   evidence: Evidence[];
@@ -76,11 +77,11 @@ export interface NotJudged {
  */
 export interface SafeRange {
   /** The number to go by: `low`. null: not known. 0: nothing. */
-  bytes: number | null;
+  bytes: Natural | null;
   /** What can be loaded for certain. */
-  low: number | null;
+  low: Natural | null;
   /** The most that may be loaded: what lies between needs compaction, or is in counters that this user may not read. */
-  high: number | null;
+  high: Natural | null;
   from: string;
 }
 

@@ -7,6 +7,7 @@ import type { GuardEvent, GuardOptions, GuardReport } from './guard.ts';
 import type { Judgement } from './judgement.ts';
 import type { PrepareReport } from './prepare.ts';
 import type { ModelProgram } from './programs.ts';
+import type { Amount, Integer, Natural, Positive, Timestamp } from './scalars.ts';
 
 /**
  * A part of a command line whose memory the estimate does not know. `effect`: whether it takes more memory than estimated,
@@ -48,25 +49,25 @@ export interface RecognisedCommand {
   /** Which GGUF file of a repository: a quantisation ("Q8_0") or a file name; null: the first choice of the program. */
   modelFile: string | null;
   /** Tokens of one sequence, or of all together with `contextIsShared`; null: the longest that the model was made for. */
-  context: number | null;
+  context: Integer | null;
   /** llama.cpp: the context is divided among the sequences. */
   contextIsShared: boolean;
   /** The command says so; otherwise `context` is the program's default, and at most the model's longest. */
   contextIsGiven: boolean;
   /** Sequences at the same time for which memory must be there at the start. */
-  sequences: number;
+  sequences: Positive;
   /** vLLM's `--max-num-seqs`, SGLang's `--max-running-requests`: what is left of their share serves up to so many; null: not said. */
-  mostSequences: number | null;
+  mostSequences: Positive | null;
   /** Options for `estimate()` that the command line names, besides context and sequences. */
   use: EstimateOptions;
   /** vLLM's `--gpu-memory-utilization`, SGLang's `--mem-fraction-static`, or their default; null: other programs. */
   utilization: number | null;
   /** vLLM's `--kv-cache-memory-bytes`. */
-  kvCacheBytes: number | null;
+  kvCacheBytes: Integer | null;
   /** Models and files that are loaded besides the model. */
   extras: ExtraModel[];
   /** vLLM's `--enable-lora`: room for so many adapters of this rank; null: none. */
-  adapterSlots: { adapters: number; rank: number } | null;
+  adapterSlots: { adapters: Positive; rank: Positive } | null;
   /** What llama.cpp is told about fitting the model to the device by itself; null: other programs. */
   llama: FitLlamaOptions | null;
   /** Options with a meaning for memory, as they were read. */
@@ -131,16 +132,16 @@ export interface LaunchRank {
 export interface LaunchExpectation {
   /** Name of the model. */
   model: string;
-  weights: number;
+  weights: Natural;
   /** What `fit` judges: the most at any time, of the memory that the GPU uses. */
   total: EstimateRange;
   /** Of the host's memory besides, where the GPU has memory of its own; null: it shares that of the host. */
   host: EstimateRange | null;
   /** Bytes that one more token of context takes; null: unknown, or none. */
-  kvBytesPerToken: number | null;
+  kvBytesPerToken: Integer | null;
   /** Tokens of one sequence. */
-  context: number;
-  sequences: number;
+  context: Positive;
+  sequences: Positive;
   /** What is loaded besides the model; all of it is in `total` and `host`. */
   extras: LaunchExtra[];
 }
@@ -155,7 +156,6 @@ export interface LaunchExtra extends EstimateRange {
 
 /** Memory of the machine at one time of a launch, in bytes. */
 export interface LaunchReading {
-  /** ISO 8601, UTC. */
   at: string;
   available: number;
   free: number;
@@ -163,26 +163,26 @@ export interface LaunchReading {
 
 /** Memory that stayed the same for a while, as what the launch had taken then. */
 export interface LaunchPlateau {
-  from: string;
-  to: string;
+  from: Timestamp;
+  to: Timestamp;
   /** What was available before the start less its mean here, in bytes. */
-  taken: number;
+  taken: Integer;
 }
 
 /** Memory of a GPU that has its own, before, during and after a launch, by NVML, in bytes. Other programs are in it as well. */
 export interface LaunchGpu {
   /** As in the snapshot. */
-  index: number;
+  index: Natural;
   name: string | null;
   /** What programs can use. */
-  total: number;
-  before: number;
+  total: Natural;
+  before: Natural;
   /** The most that was in use; null: NVML did not answer while it ran. */
-  peak: number | null;
+  peak: Natural | null;
   /** The least that was left; null: NVML did not answer while it ran. */
-  left: number | null;
+  left: Integer | null;
   /** In use after the end; null: NVML did not answer. */
-  after: number | null;
+  after: Natural | null;
 }
 
 /**
@@ -190,16 +190,16 @@ export interface LaunchGpu {
  * lists) less what was while it ran. What other programs took or gave back meanwhile is in these numbers as well.
  */
 export interface LaunchReceipt {
-  before: { available: number; free: number };
+  before: { available: Natural; free: Natural };
   took: {
     /** The weights: the plateau that is nearest to what the estimate says. null: no plateau is near, or no estimate. */
-    weights: number | null;
+    weights: Integer | null;
     /** When the load phase ended; null: it was not told. */
-    loaded: number | null;
+    loaded: Integer | null;
     /** The most at any time. */
-    peak: number;
+    peak: Natural;
     /** The longest plateau; null: memory was never the same for 2 s. */
-    plateau: number | null;
+    plateau: Integer | null;
     /** All plateaus, in the order of time. */
     plateaus: LaunchPlateau[];
   };
@@ -210,18 +210,18 @@ export interface LaunchReceipt {
   /** What the estimate said; null: there was none. */
   expected: LaunchExpectation | null;
   /** The most that the processes of the command held themselves; null: not read. */
-  own: { bytes: number | null; gpuBytes: number | null };
+  own: { bytes: Integer | null; gpuBytes: Integer | null };
   /** The least that was available less the floor: below 0 the host had less than it needs. */
-  headroom: number;
-  floor: { bytes: number; from: string };
+  headroom: Integer;
+  floor: { bytes: Natural; from: string };
   /** null: it was not read after the end. */
   after: {
-    available: number;
-    free: number;
+    available: Natural;
+    free: Natural;
     /** What came back at the end: what is available less the least in the last second of the program. */
-    returned: number;
+    returned: Integer;
     /** What is not back: what was available before the start less now; 0: everything. */
-    missing: number;
+    missing: Natural;
   } | null;
   flags: LaunchFlags | null;
 }
@@ -299,7 +299,7 @@ export type LaunchEvent =
 export interface LaunchReport {
   schema: 'umaprobe/launch/1';
   /** Start of the launch, ISO 8601, UTC. */
-  at: string;
+  at: Timestamp;
   /** Name of the simulated machine; null: real hardware. */
   simulated: string | null;
   /**
@@ -322,5 +322,5 @@ export interface LaunchReport {
   record: { folder: string | null; failure: string | null } | null;
   /** null: nothing was started, or MemAvailable could not be read. */
   receipt: LaunchReceipt | null;
-  durationMs: number;
+  durationMs: Amount;
 }

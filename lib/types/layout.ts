@@ -2,27 +2,29 @@
 
 import type { AllocatorKind } from './kinds.ts';
 import type { CountersMoved, ProbeEvent, ProbeHeader, ProbeOptions } from './probe.ts';
+import type { Amount, Natural, Positive } from './scalars.ts';
 
 /** One block of a layout: what was expected and what it took. Sizes in bytes. */
 export interface LayoutPart {
   name: string;
-  expectedBytes: number;
+  expectedBytes: Positive;
   state: 'ok' | 'refused' | 'out-of-memory' | 'stopped' | 'failed' | 'not-reached';
   reason: string | null;
-  allocMs: number | null;
-  firstTouchMs: number | null;
+  allocMs: Amount | null;
+  firstTouchMs: Amount | null;
 }
 
 export interface LayoutReport extends ProbeHeader {
   schema: 'umaprobe/layout/1';
+  /** "13b"; null: the parts were given. */
   preset: string | null;
   kind: AllocatorKind;
   state: 'complete' | 'incomplete' | 'aborted' | 'stopped' | 'timeout' | 'lost';
   reason: string | null;
   parts: LayoutPart[];
   /** Bytes requested, bytes allocated, and the drop of the counter `consumedFrom` while all parts were held. */
-  expectedBytes: number;
-  allocatedBytes: number;
+  expectedBytes: Natural;
+  allocatedBytes: Natural;
   consumedBytes: number | null;
   /** Counter behind `consumedBytes`: MemAvailable on a unified machine, else CUDA free. */
   consumedFrom: string;
@@ -35,7 +37,7 @@ export interface LayoutReport extends ProbeHeader {
 /** Whether the memory came back after all blocks were freed and the child process had exited. */
 export interface Settled {
   /** Time until the counters were stable, in milliseconds. */
-  afterMs: number;
+  afterMs: Amount;
   /** False: the counters still changed at the time limit. */
   settled: boolean;
   /** Change since before the probe; negative: less than before. null: cannot be read. */
@@ -43,7 +45,7 @@ export interface Settled {
   memFreeChange: number | null;
   cudaFreeChange: number | null;
   /** Memory that did not come back, and its probable holder (driver pools, another process). null: all came back. */
-  missing: { bytes: number; explanation: string } | null;
+  missing: { bytes: Natural; explanation: string } | null;
 }
 
 export interface LayoutOptions extends ProbeOptions {

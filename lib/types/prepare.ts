@@ -1,6 +1,7 @@
 /** Making memory available before a model is loaded. */
 
 import type { Receipt } from './cache.ts';
+import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
 
 /** A step of `prepare`, planned or done. */
 export interface PrepareStep {
@@ -12,20 +13,20 @@ export interface PrepareStep {
   /** Reason for the state: "6 unused model files, 35.58 GiB (38.20 GB) cached and clean". */
   reason: string;
   /** Immediately allocatable memory after this step; expected value in a dry run. null: not run. */
-  immediateBytes: number | null;
+  immediateBytes: Natural | null;
   /** Change of `immediateBytes` by this step; expected value in a dry run. */
-  gainedBytes: number | null;
-  durationMs: number | null;
+  gainedBytes: Integer | null;
+  durationMs: Amount | null;
 }
 
 /** What `prepare()` has done, and whether the planned allocation fits now. */
 export interface PrepareReport {
-  schema: 'umaprobe/prepare/2';
-  at: string;
+  schema: 'umaprobe/prepare/1';
+  at: Timestamp;
   simulated: string | null;
   dryRun: boolean;
   /** Size of the planned allocation. */
-  bytes: number;
+  bytes: Natural;
   /**
    * `enough`: available immediately. `after-reclaim`: available once the kernel has reclaimed page cache, which it does
    * during an allocation; programs that read cudaMemGetInfo do not see that memory. `not-enough`: no step can free
@@ -39,19 +40,19 @@ export interface PrepareReport {
    * Sources of the memory, in the order of use. They sum to `after.immediate`, except for what other programs allocated
    * or freed in the meantime.
    */
-  sources: { label: string; bytes: number }[];
+  sources: { label: string; bytes: Integer }[];
   steps: PrepareStep[];
-  before: { immediate: number | null; afterReclaim: number | null };
-  after: { immediate: number | null; afterReclaim: number | null };
+  before: { immediate: Natural | null; afterReclaim: Natural | null };
+  after: { immediate: Natural | null; afterReclaim: Natural | null };
   /** Memory left for the host, and the rule that gave this amount. */
-  floor: { bytes: number; from: string };
+  floor: { bytes: Natural; from: string };
   /**
    * All that must be available beyond `bytes`: the floor, its margin, and the program besides its data. So the most
    * that can be prepared is `allocatable.safe` of the snapshot.
    */
-  reserveBytes: number;
+  reserveBytes: Natural;
   receipt: Receipt;
-  durationMs: number;
+  durationMs: Amount;
 }
 
 /** Options of `prepare()`. */

@@ -2,12 +2,13 @@
 
 import type { MemoryModel, OtherUsers } from './device.ts';
 import type { AllocatorKind } from './kinds.ts';
+import type { Amount, Factor, Natural, Timestamp } from './scalars.ts';
 
 /** Statistics of repeated time measurements, in milliseconds. */
 export interface Times {
-  min: number;
-  median: number;
-  max: number;
+  min: Amount;
+  median: Amount;
+  max: Amount;
 }
 
 /**
@@ -30,12 +31,12 @@ export type CountersMoved = Record<Counter, CounterChange>;
 
 /** The probed device. */
 export interface ProbedDevice {
-  index: number;
+  index: Natural;
   name: string | null;
   uuid: string | null;
   memoryModel: MemoryModel;
   /** cudaMemGetInfo total. */
-  total: number | null;
+  total: Natural | null;
   driverVersion: string | null;
   cudaVersion: string | null;
 }
@@ -53,18 +54,18 @@ export interface KindSupport {
 /** Header of every probe report. */
 export interface ProbeHeader {
   /** Start of the probe, ISO 8601, UTC. */
-  at: string;
+  at: Timestamp;
   bootId: string | null;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
   /** Simulated milliseconds per real millisecond; times in the report are simulated. null on real hardware. */
-  timeScale: number | null;
+  timeScale: Factor | null;
   device: ProbedDevice;
   kinds: KindSupport[];
   /** /proc/meminfo at the start. */
-  host: { total: number; available: number | null; free: number | null; swapTotal: number | null };
+  host: { total: Natural; available: Natural | null; free: Natural | null; swapTotal: Natural | null };
   /** Memory left for the host, and the rule that gave this amount. null: no probed kind takes host memory. */
-  floor: { bytes: number; from: string } | null;
+  floor: { bytes: Natural; from: string } | null;
   /** The other users of the device; null: there was none. */
   others: OtherUsers | null;
   /**
@@ -80,7 +81,7 @@ export interface ProbeHeader {
   unfinished: UnfinishedRun | null;
   /** Path in this document ("device.total", "host.available", "moved.cgroup") → its source, or why it is null. */
   from: Record<string, string>;
-  durationMs: number;
+  durationMs: Amount;
 }
 
 /** An earlier run whose last step has no result. */
@@ -92,10 +93,10 @@ export interface UnfinishedRun {
   otherBoot: boolean;
   kind: AllocatorKind;
   /** Bytes held before the last step, and bytes that it would have held after it. */
-  heldBytes: number;
-  targetBytes: number;
+  heldBytes: Natural;
+  targetBytes: Natural;
   /** Largest amount that the run held successfully; 0: none. */
-  provenBytes: number;
+  provenBytes: Natural;
   /** The same as a sentence. */
   sentence: string;
 }

@@ -1,6 +1,7 @@
 /** The report of `processes()`: who holds the memory of this machine. */
 
 import type { MemoryModel } from './device.ts';
+import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
 
 /** Options of `processes()`. */
 export interface ProcessesOptions {
@@ -16,27 +17,27 @@ export interface ProcessesOptions {
 
 /** Proportional set size: a page that n processes have mapped counts as 1/n in each, so sums count nothing twice. */
 export interface ProportionalMemory {
-  total: number;
-  anonymous: number;
+  total: Natural;
+  anonymous: Natural;
   /** Mapped files in page cache. */
-  file: number;
+  file: Natural;
   /** Shared memory and tmpfs. */
-  shared: number;
+  shared: Natural;
   /** Part of it that the kernel may not take back (mlock). */
-  locked: number;
+  locked: Natural;
 }
 
 /** The memory of one process. `null`: this user may not read it, or the process ended meanwhile. */
 export interface ProcessMemory {
-  pid: number;
+  pid: Natural;
   /** null: not known (GPU process of another PID namespace). */
-  parentPid: number | null;
+  parentPid: Natural | null;
   /** `/proc/<pid>/comm`, at most 15 characters. */
   name: string | null;
   /** Command line, only of processes that matter here, cut at 4 KiB; null: not read. */
   command: string | null;
   /** Real user id. */
-  uid: number | null;
+  uid: Natural | null;
   /** Container, service or process tree that it belongs to: `id` of a group. */
   group: string;
   /**
@@ -44,38 +45,38 @@ export interface ProcessMemory {
    * mapped files that it has locked (mlock), and on unified memory its GPU memory. Without other mapped files, which the
    * kernel takes back when it needs to, and without swap. null: not known.
    */
-  held: number | null;
+  held: Natural | null;
   /**
    * Source of `held`: `pss` counts shared pages once, `rss` counts them in each process that has them and is therefore an
    * upper bound. null: `held` is null.
    */
   heldFrom: 'pss' | 'rss' | null;
   /** VmRSS of `/proc/<pid>/status`: anonymous + file + shared. Not the memory of a process: see `held`. */
-  rss: number | null;
+  rss: Natural | null;
   /** RssAnon. */
-  anonymous: number | null;
+  anonymous: Natural | null;
   /** RssFile: mapped files in page cache, such as the weights of a model that is mapped and not copied. */
-  file: number | null;
+  file: Natural | null;
   /** RssShmem: shared memory and tmpfs files. */
-  shared: number | null;
+  shared: Natural | null;
   /** VmSwap: anonymous memory that is in swap. */
-  swap: number | null;
+  swap: Natural | null;
   /** VmLck: memory that the kernel may not take back. */
-  locked: number | null;
+  locked: Natural | null;
   /** VmHWM: the largest `rss` so far. */
-  peakRss: number | null;
+  peakRss: Natural | null;
   /** Of processes that matter; null: not read (small, time limit, permission), and then RSS is all there is. */
   pss: ProportionalMemory | null;
   /** GPU memory by NVML. On unified memory it is host memory that no RSS contains. null: not known here. */
-  gpuBytes: number | null;
+  gpuBytes: Natural | null;
 }
 
 /** Processes that start with the same name under one parent: DataLoader workers, a server's workers. */
 export interface ProcessPool {
   name: string;
-  parentPid: number;
-  pids: number[];
-  held: number;
+  parentPid: Natural;
+  pids: Natural[];
+  held: Natural;
 }
 
 /** Processes that belong together: a container, a unit of systemd, or a tree of processes. Sizes in bytes. */
@@ -86,18 +87,18 @@ export interface ProcessGroup {
   /** Container id (12 characters), unit, or name of the root process. */
   name: string;
   /** The process at the top: started by none of the others. */
-  rootPid: number;
+  rootPid: Natural;
   /** Largest first. */
-  pids: number[];
+  pids: Natural[];
   /** Sums over its processes; `null` values of processes are left out. */
-  held: number;
+  held: Natural;
   /** Whether `held` counts shared pages once, to 1 %. false: an upper bound. */
   exact: boolean;
-  anonymous: number;
-  shared: number;
-  file: number;
-  swap: number;
-  gpuBytes: number | null;
+  anonymous: Natural;
+  shared: Natural;
+  file: Natural;
+  swap: Natural;
+  gpuBytes: Natural | null;
   pools: ProcessPool[];
 }
 
@@ -105,16 +106,16 @@ export interface ProcessGroup {
 export interface SharedMemory {
   /** Mount point of a tmpfs ("/dev/shm"), or "System V segments". */
   name: string;
-  bytes: number;
+  bytes: Natural;
   from: string;
 }
 
 /** One kind of memory: what the kernel counts on the whole machine, and what the listed processes explain of it. */
 export interface ExplainedMemory {
   /** The kernel's (or the driver's) sum; null: unknown. */
-  total: number | null;
+  total: Natural | null;
   /** The listed processes' sum. */
-  listed: number;
+  listed: Natural;
   /** Whether `listed` counts shared pages once. */
   exact: boolean;
 }
@@ -122,16 +123,15 @@ export interface ExplainedMemory {
 /** Who holds memory: processes and their groups, by `processes()`. */
 export interface ProcessesReport {
   schema: 'umaprobe/processes/1';
-  /** ISO 8601, UTC. */
-  at: string;
+  at: Timestamp;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
   /** Memory model of the GPUs; null: there is none. With several models, `unified` if one is. */
   memoryModel: MemoryModel | null;
   /** MemTotal. */
-  total: number;
+  total: Natural;
   /** MemAvailable. */
-  available: number | null;
+  available: Natural | null;
   /** Largest `held` first. */
   groups: ProcessGroup[];
   /** Every process with memory of its own, largest `held` first. Kernel threads have none. */
@@ -140,13 +140,13 @@ export interface ProcessesReport {
   sharedMemory: SharedMemory[];
   totals: { anonymous: ExplainedMemory; shared: ExplainedMemory; gpu: ExplainedMemory; swap: ExplainedMemory };
   /** Memory in no counter of the kernel and in no process: driver, buffers of pipes and sockets, GPU memory of processes that NVML does not list. */
-  unattributed: number;
+  unattributed: Integer;
   /** Processes that this user may not read, and that are missing here (hidepid of /proc). */
-  hiddenProcesses: number;
+  hiddenProcesses: Natural;
   /** What could not be read, and what that means for the figures. */
   limits: string[];
   /** Path of a property → its source, or why it is null. */
   from: Record<string, string>;
   /** In milliseconds. */
-  durationMs: number;
+  durationMs: Amount;
 }

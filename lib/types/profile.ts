@@ -1,33 +1,38 @@
 /** Profiles: the memory that a program takes by its settings, and the largest safe configuration. */
 
+import type { Amount, Factor, Integer, Natural, Positive, Timestamp } from './scalars.ts';
+
 /** Value of each varied parameter: `{ batch_size: 8, seq_len: 2048 }`. */
-export type ProfileParameters = Readonly<Record<string, number>>;
+export type ProfileParameters = Readonly<Record<string, Factor>>;
 
 /** A parameter and the values that are tried, rising. */
 export interface ProfileVariation {
   /** As in the placeholder: "batch_size" for `{batch_size}`. */
   name: string;
-  /** Above 0, rising; most often each is twice the one before. */
-  values: readonly number[];
+  /**
+   * Above 0, rising; most often each is twice the one before.
+   * @minItems 1
+   */
+  values: readonly Factor[];
 }
 
 /** One number to be found: the largest that is safe. */
 export interface ProfileBisection {
   name: string;
   /** Whole numbers, 1 or more. `from` is tried first, and the values are its multiples, and `to`. */
-  from: number;
-  to: number;
+  from: Positive;
+  to: Positive;
 }
 
 /** What `peakBytes` is expected to be, before the trial. Bytes; `low` ≤ `bytes` ≤ `high`. */
 export interface ProfilePrediction {
-  bytes: number;
-  low: number;
-  high: number;
+  bytes: Natural;
+  low: Natural;
+  high: Natural;
   /** How it was found, with the trials it rests on. */
   model: string;
   /** Number of these trials. One alone tells no growth, so nothing is refused by it. */
-  trials: number;
+  trials: Positive;
 }
 
 /**
@@ -59,10 +64,10 @@ export interface ProfilePhases {
    * Memory in use in the pool, in bytes; on the host MemTotal less MemAvailable and less the free pages in the processors' lists, which a
    * trial takes first. null: not reached.
    */
-  start: number | null;
-  plateau: number | null;
-  peak: number | null;
-  after: number | null;
+  start: Natural | null;
+  plateau: Natural | null;
+  peak: Natural | null;
+  after: Natural | null;
 }
 
 /** Whose memory a profile measures and limits. */
@@ -76,37 +81,37 @@ export const PROFILE_POOLS = ['gpu', 'host'] as const;
 export interface ProfilePool {
   name: (typeof PROFILE_POOLS)[number];
   /** MemTotal, or what programs can use of the smallest of `gpus`, in bytes. */
-  total: number;
+  total: Positive;
   /** By their position in the snapshot; `total` is what programs can use, in bytes. Empty: the pool is the host's. */
-  gpus: { index: number; name: string | null; total: number }[];
+  gpus: { index: Natural; name: string | null; total: Positive }[];
 }
 
 /** One configuration. Sizes in bytes. */
 export interface ProfileTrial {
   /** Counts from 1, in the order of the trials. */
-  number: number;
+  number: Positive;
   params: ProfileParameters;
   status: ProfileStatus;
   /** null: there is no earlier trial to predict from. */
-  predictedBytes: number | null;
+  predictedBytes: Natural | null;
   prediction: ProfilePrediction | null;
   /** Highest memory in use in the pool; on the host MemTotal less the least that was available. null: not run, or not known. */
-  peakBytes: number | null;
+  peakBytes: Natural | null;
   /** The least that was available in the pool; on the host MemAvailable, and the free pages in the processors' lists. */
-  headroomBytes: number | null;
+  headroomBytes: Natural | null;
   /** The GPU that `peakBytes` and `headroomBytes` are of; null: they are of the host, or not known. */
-  gpu: number | null;
+  gpu: Natural | null;
   /** Largest sum of the command's processes: host memory, and GPU memory as NVML lists it. null: not known. */
-  groupBytes: number | null;
-  groupGpuBytes: number | null;
+  groupBytes: Natural | null;
+  groupGpuBytes: Natural | null;
   phases: ProfilePhases;
   /** The number of `metric` in the last line that has one. null: none was printed. */
   metric: number | null;
-  exitCode: number | null;
+  exitCode: Integer | null;
   signal: string | null;
   /** ISO 8601, UTC. null: not run. */
-  startedAt: string | null;
-  durationMs: number;
+  startedAt: Timestamp | null;
+  durationMs: Amount;
   /** From the journal of an earlier run that `resume` goes on with. */
   earlier: boolean;
   /** What there is to say about it, as a sentence; null: nothing. */
@@ -118,10 +123,15 @@ export interface ProfileCurve {
   parameter: string;
   /** The other parameters of these trials. */
   at: ProfileParameters;
-  points: { value: number; peakBytes: number }[];
-  fixedBytes: number;
-  unitBytes: number;
-  /** 1: linear; above: faster than linear. */
+  /** @minItems 2 */
+  points: { value: number; peakBytes: Natural }[];
+  fixedBytes: Integer;
+  unitBytes: Amount;
+  /**
+   * 1: linear; above: faster than linear.
+   * @minimum 1
+   * @maximum 4
+   */
   exponent: number;
   /** "13.5 GiB + 3.96 GiB · batch_size^1.08". */
   formula: string;
@@ -130,7 +140,7 @@ export interface ProfileCurve {
 /** The run before this one that did not end. */
 export interface ProfileUnfinished {
   /** ISO 8601, UTC: begin of its last trial, or of the run. */
-  at: string;
+  at: Timestamp;
   /** Whether the machine was started again since. Then the trial is fatal: nothing at or above it is run. */
   otherBoot: boolean;
   /** The trial it was lost in; null: between trials. */
@@ -239,32 +249,35 @@ export type ProfileStart = Pick<
 /** The answer of `profile()`. */
 export interface ProfileReport {
   schema: 'umaprobe/profile/1';
-  /** ISO 8601, UTC. */
-  at: string;
+  at: Timestamp;
   /** Name of the simulated machine; null: real hardware. */
   simulated: string | null;
   bootId: string | null;
-  /** As given, with its placeholders. */
+  /**
+   * As given, with its placeholders.
+   * @minItems 1
+   */
   command: string[];
+  /** @minItems 1 */
   parameters: ProfileVariation[];
   bisection: ProfileBisection | null;
   /** MemTotal, in bytes. */
-  total: number;
+  total: Natural;
   pool: ProfilePool;
   /** Largest peak that is allowed, in bytes, and the rule that gave it. */
-  limit: { bytes: number; from: string };
-  floor: { bytes: number; from: string };
+  limit: { bytes: Natural; from: string };
+  floor: { bytes: Natural; from: string };
   /** Memory in use before the first trial, in bytes. */
-  baselineBytes: number;
+  baselineBytes: Natural;
   state: ProfileState;
   /** Why it ended, as a sentence. */
   reason: string;
   trials: ProfileTrial[];
   /** The largest safe configuration; null: none was found. `margin` is the limit less its peak. */
-  safe: { params: ProfileParameters; peakBytes: number; headroomBytes: number; marginBytes: number } | null;
+  safe: { params: ProfileParameters; peakBytes: Natural; headroomBytes: Natural; marginBytes: Integer } | null;
   curves: ProfileCurve[];
   /** Processes of others that held GPU memory before the first trial. They were left alone. */
-  others: { pid: number; name: string | null; gpuBytes: number | null }[];
+  others: { pid: Integer; name: string | null; gpuBytes: Natural | null }[];
   unfinished: ProfileUnfinished | null;
   /** Path of the journal; null: none was kept. */
   journal: string | null;
@@ -272,5 +285,5 @@ export interface ProfileReport {
   /** Folder of the recording; null: none was made. */
   recording: string | null;
   /** In milliseconds. */
-  durationMs: number;
+  durationMs: Amount;
 }

@@ -1,6 +1,7 @@
 /** Recordings: what happened to the memory of a machine, on disk before the power button. */
 
 import type { MemoryModel } from './device.ts';
+import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
 
 /** Options of `record()`. */
 export interface RecordOptions {
@@ -73,135 +74,133 @@ export type SessionEnd = 'running' | 'ended' | 'shut-down' | 'stopped' | 'killed
 
 /** A text that a program set at a moment of a recording. */
 export interface RecordedMark {
-  /** ISO 8601, UTC. */
-  at: string;
+  at: Timestamp;
   text: string;
   /** Process that set it; null: the recorder itself. */
-  pid: number | null;
+  pid: Amount | null;
 }
 
 /** One of the largest processes at one time. Sizes in bytes. */
 export interface RecordedProcess {
-  pid: number;
+  pid: Amount;
   name: string | null;
   /** As in `processes()`, in bytes. */
-  held: number;
-  gpuBytes: number | null;
+  held: Amount;
+  gpuBytes: Amount | null;
 }
 
 /** The largest processes at one time. */
 export interface RecordedProcesses {
-  at: string;
+  at: Timestamp;
   processes: RecordedProcess[];
 }
 
 /** What one process held over a session. */
 export interface RecordedProcessCourse {
-  pid: number;
+  pid: Amount;
   name: string | null;
   /** In bytes. */
-  highestHeld: number;
+  highestHeld: Amount;
   /** In bytes; null: the driver did not say. */
-  highestGpuBytes: number | null;
+  highestGpuBytes: Amount | null;
   /** One value for each time of `ProcessSeries.at`, in bytes; null: it was not among the largest, or had ended. */
-  held: (number | null)[];
+  held: (Amount | null)[];
   /** As `held`; null also where the driver did not say. */
-  gpuBytes: (number | null)[];
+  gpuBytes: (Amount | null)[];
 }
 
 /** The largest processes of a session over time, largest first, at most 12. */
 export interface ProcessSeries {
   /** Times of the lists, ISO 8601, UTC, at most 500: several lists become one, with the highest value of each process. */
-  at: string[];
+  at: Timestamp[];
   processes: RecordedProcessCourse[];
 }
 
 /** A process that held memory of a GPU. */
 export interface RecordedGpuHolder {
-  pid: number;
+  pid: Natural;
   name: string | null;
   /** In bytes; null: the driver did not say. */
-  gpuBytes: number | null;
+  gpuBytes: Natural | null;
 }
 
 /** A GPU with memory of its own over a session, by NVML. Sizes in bytes. */
 export interface RecordedGpu {
   /** As in a snapshot. */
-  index: number;
+  index: Natural;
   name: string | null;
   /** What programs can use. */
-  total: number;
+  total: Natural;
   /** The least that was left, and who held the most then, at most 4, the largest first; empty also where NVML did not say. */
-  lowestFree: { at: string; bytes: number; holders: RecordedGpuHolder[] };
+  lowestFree: { at: Timestamp; bytes: Integer; holders: RecordedGpuHolder[] };
   /** Times of `used`, ISO 8601, UTC, oldest first, at most 500. */
-  at: string[];
+  at: Timestamp[];
   /** The most that was in use about each time. */
-  used: number[];
+  used: Natural[];
 }
 
 /** A process that held more in each part of a long time: perhaps a leak. */
 export interface RecordedGrowth {
-  pid: number;
+  pid: Amount;
   name: string | null;
   /** Which memory of it: as `held` or as `gpuBytes` of `RecordedProcess`. */
   memory: 'host' | 'gpu';
-  bytesPerHour: number;
+  bytesPerHour: Amount;
   /** From `from` to `to`, in bytes. */
-  bytes: number;
+  bytes: Amount;
   /** When it was listed first and last, ISO 8601, UTC; at least 45 min apart. */
-  from: string;
-  to: string;
+  from: Timestamp;
+  to: Timestamp;
   /**
    * After the end of the recording, in milliseconds: then what was available above the floor is used up at this rate. null: the
    * process had ended, or the memory is a discrete GPU's, or MemAvailable was not read.
    */
-  usedUpInMs: number | null;
+  usedUpInMs: Amount | null;
 }
 
 /** A sentence of the recorder, or a message of the kernel. */
 export interface RecordedNote {
-  /** ISO 8601, UTC. */
-  at: string;
+  at: Timestamp;
   text: string;
 }
 
 /** A fall of MemFree of at least 256 MiB that came back within 10 s. */
 export interface Transient {
   /** When it began. */
-  at: string;
-  durationMs: number;
+  at: Timestamp;
+  durationMs: Amount;
   /** Depth below the memory free before and after it, whichever was less, in bytes. */
-  bytes: number;
+  bytes: Amount;
   /** Lowest MemFree in it, in bytes. */
-  lowestFree: number;
+  lowestFree: Amount;
 }
 
 /** A stretch of at least 5 s in which MemFree stayed within 1 % of MemTotal. */
 export interface Plateau {
-  from: string;
-  to: string;
+  from: Timestamp;
+  to: Timestamp;
   /** Mean MemFree, in bytes. */
-  free: number;
+  free: Amount;
 }
 
 /** The fastest change of MemFree over one second, in bytes per second. */
 export interface FastestChange {
-  at: string;
-  bytesPerSecond: number;
+  at: Timestamp;
+  bytesPerSecond: Amount;
 }
 
 /** A bin of the series: the frames of a span. Bytes; null: not read. */
 export interface SeriesPoint {
-  at: string;
-  spanMs: number;
-  free: number | null;
-  lowestFree: number | null;
-  available: number | null;
-  lowestAvailable: number | null;
-  swapUsed: number | null;
+  at: Timestamp;
+  spanMs: Amount;
+  free: Amount | null;
+  lowestFree: Amount | null;
+  available: Amount | null;
+  lowestAvailable: Amount | null;
+  swapUsed: Amount | null;
   /** Share of the span in which some, or all, tasks waited for memory, in percent. */
-  somePercent: number | null;
-  fullPercent: number | null;
+  somePercent: Amount | null;
+  fullPercent: Amount | null;
 }
 
 /** From one start of a recorder to its end. */
@@ -211,31 +210,31 @@ export interface RecordedSession {
   /** Name of the simulated machine; null: real hardware. */
   simulated: string | null;
   hostName: string;
-  /** Of the machine that recorded: "arm64", "x64"; null: a recording of an earlier version. */
-  architecture: string | null;
-  /** The GPU and its driver at the start; null: none, or a recording of an earlier version. */
+  /** Of the machine that recorded: "arm64", "x64". */
+  architecture: string;
+  /** The GPU and its driver at the start; null: none. */
   deviceName: string | null;
   driverVersion: string | null;
   memoryModel: MemoryModel | null;
   /** MemTotal. */
-  total: number;
-  swapTotal: number | null;
+  total: Amount;
+  swapTotal: Amount | null;
   /** Floor of the host by the rule of `stress`, in bytes. */
-  floor: number;
-  intervalMs: number;
-  startedAt: string;
+  floor: Amount;
+  intervalMs: Amount;
+  startedAt: Timestamp;
   /** Last reading. */
-  lastAt: string;
-  durationMs: number;
+  lastAt: Timestamp;
+  durationMs: Amount;
   end: SessionEnd;
   /** What the recorder said about its end: "SIGTERM"; null: nothing. */
   endReason: string | null;
-  frames: number;
-  lostFrames: number;
-  lowestFree: { at: string; bytes: number } | null;
-  lowestAvailable: { at: string; bytes: number } | null;
+  frames: Amount;
+  lostFrames: Amount;
+  lowestFree: { at: Timestamp; bytes: Amount } | null;
+  lowestAvailable: { at: Timestamp; bytes: Amount } | null;
   /** Time with MemAvailable below the floor, in milliseconds. */
-  belowFloorMs: number;
+  belowFloorMs: Amount;
   fastestFall: FastestChange | null;
   fastestRise: FastestChange | null;
   /** Deepest first, at most 20. */
@@ -252,7 +251,7 @@ export interface RecordedSession {
    */
   lowestProcesses: RecordedProcesses | null;
   processSeries: ProcessSeries;
-  /** GPUs with memory of their own; none in a recording of an earlier version. */
+  /** GPUs with memory of their own. */
   gpus: RecordedGpu[];
   /** Processes that grew steadily, fastest first. */
   growth: RecordedGrowth[];
@@ -261,7 +260,7 @@ export interface RecordedSession {
   /** What the recorder could not do: a full disk, a kernel log that it may not read. Oldest first, at most the newest 50. */
   notes: RecordedNote[];
   /** What these lists have no place for: earlier marks, messages and notes, and transients that were less deep. */
-  leftOut: { marks: number; kernelMessages: number; notes: number; transients: number };
+  leftOut: { marks: Amount; kernelMessages: Amount; notes: Amount; transients: Amount };
   /** The last 10 s, frame by frame. */
   lastSeconds: SeriesPoint[];
   series: SeriesPoint[];
@@ -271,8 +270,8 @@ export interface RecordedSession {
 export interface RecordProblem {
   segment: string;
   /** Offset of the first byte. */
-  offset: number;
-  bytes: number;
+  offset: Amount;
+  bytes: Amount;
   message: string;
 }
 
@@ -280,11 +279,11 @@ export interface RecordProblem {
 export interface RecordReport {
   schema: 'umaprobe/record/1';
   /** Time of this reading, ISO 8601, UTC. */
-  at: string;
+  at: Timestamp;
   folder: string;
   /** Oldest first. */
   sessions: RecordedSession[];
   problems: RecordProblem[];
   /** In milliseconds. */
-  durationMs: number;
+  durationMs: Amount;
 }

@@ -3,17 +3,12 @@
 import type { DeviceSnapshot, LibraryStatus } from './device.ts';
 import type { CgroupLimits, DriverFacts, FreeBlocks, HostMemory, KernelMemory, Ledger, Pressure } from './host.ts';
 import type { Judgement } from './judgement.ts';
+import type { Amount, Timestamp } from './scalars.ts';
 
 /** The memory of a machine at one instant: how it is used, how much the next allocation can get, and what stands in the way. */
-export interface Snapshot extends Reading {
-  judgement: Judgement;
-}
-
-/** A snapshot before it is judged: facts only. */
-export interface Reading {
-  schema: 'umaprobe/snapshot/2';
-  /** ISO 8601, UTC. */
-  at: string;
+export interface Snapshot {
+  schema: 'umaprobe/snapshot/1';
+  at: Timestamp;
   bootId: string | null;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
@@ -37,8 +32,12 @@ export interface Reading {
   /** Path of a property ("host.cmaFree", "pressure", "driver.poolBytes") → its source file, or why it is null. */
   from: Record<string, string>;
   /** Duration of this reading, in milliseconds. */
-  durationMs: number;
+  durationMs: Amount;
+  judgement: Judgement;
 }
+
+/** A snapshot before it is judged: facts only. */
+export type Reading = Omit<Snapshot, 'judgement'>;
 
 /** Options of `snapshot()`. */
 export interface SnapshotOptions {

@@ -3,6 +3,7 @@
 import type { AllocatorKind } from './kinds.ts';
 import type { Settled } from './layout.ts';
 import type { ProbeEvent, ProbeHeader, ProbeOptions } from './probe.ts';
+import type { Amount, Natural, Positive } from './scalars.ts';
 
 /**
  * How a stress test ended.
@@ -31,19 +32,19 @@ export type StressState =
 /** One step of a stress test. */
 export interface StressStep {
   /** Bytes requested in this step: the whole block in `single` mode, else the increment. */
-  requestedBytes: number;
+  requestedBytes: Positive;
   /** Bytes held after the step. */
-  heldBytes: number;
+  heldBytes: Natural;
   /** Expected and measured cost of the step to the machine, in bytes. null: unknown. */
   predictedCost: number | null;
   cost: number | null;
   state: 'ok' | 'out-of-memory' | 'stopped' | 'failed';
   reason: string | null;
-  allocMs: number | null;
-  touchMs: number | null;
-  verifyMs: number | null;
-  memAvailable: number | null;
-  pressureFull: number | null;
+  allocMs: Amount | null;
+  touchMs: Amount | null;
+  verifyMs: Amount | null;
+  memAvailable: Natural | null;
+  pressureFull: Amount | null;
 }
 
 export interface StressReport extends ProbeHeader {
@@ -55,9 +56,9 @@ export interface StressReport extends ProbeHeader {
    * Memory of the device that stayed free for its other users, and the rule that gave this amount. On unified memory it
    * is part of the floor: the larger of the two binds. null: nobody else used the device.
    */
-  share: { bytes: number; from: string } | null;
+  share: { bytes: Natural; from: string } | null;
   /** Largest sum held at one time (`total`), or largest block (`single`). */
-  maxBytes: number;
+  maxBytes: Natural;
   /**
    * What limited the test, with numbers: "MemAvailable 16.4 GiB less the next 64.0 MiB would be below the floor of 16.4
    * GiB".
@@ -66,18 +67,18 @@ export interface StressReport extends ProbeHeader {
   /** Set if the guard thread intervened: its reason and reaction times. */
   guard: ProbeGuardReport | null;
   /** Largest and smallest step. */
-  chunkBytes: number;
-  resolutionBytes: number;
+  chunkBytes: Positive;
+  resolutionBytes: Positive;
   /**
    * What the device read back: the bytes compared, how many of them were wrong, and the offset of the first wrong one
    * in the held memory (blocks in the order of their allocation; null: none was wrong). null: not requested, or not
    * done, because the search failed, the run was stopped, or in `single` mode the largest block could not be allocated
    * again (`boundBy` says so).
    */
-  verified: { bytes: number; mismatches: number; firstMismatch: number | null } | null;
-  holdMs: number;
+  verified: { bytes: Natural; mismatches: Natural; firstMismatch: Natural | null } | null;
+  holdMs: Amount;
   /** Time inside CUDA calls, in milliseconds. */
-  cudaMs: number;
+  cudaMs: Amount;
   steps: StressStep[];
   settled: Settled;
 }
@@ -85,13 +86,13 @@ export interface StressReport extends ProbeHeader {
 /** A trip of the guard, the native thread of the child process that watches the machine's memory. */
 export interface ProbeGuardReport {
   reason: 'floor' | 'pressure' | 'parent';
-  memAvailable: number | null;
+  memAvailable: Natural | null;
   /** Free pages in the processors' lists (/proc/zoneinfo), which count besides; null: not known. */
-  freeInCpuLists: number | null;
-  pressureFull: number | null;
+  freeInCpuLists: Natural | null;
+  pressureFull: Amount | null;
   /** Time from the reading that tripped the guard to the end of the last allocation. null: the process exited first. */
-  stoppedAfterMs: number | null;
-  freedAfterMs: number | null;
+  stoppedAfterMs: Amount | null;
+  freedAfterMs: Amount | null;
   /** The memory did not come back in time, and the process ended itself with _exit. */
   left: boolean;
 }

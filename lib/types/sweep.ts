@@ -3,6 +3,7 @@
 import type { DType } from './dtypes.ts';
 import type { AllocatorKind } from './kinds.ts';
 import type { CountersMoved, ProbeEvent, ProbeHeader, ProbeOptions, Times } from './probe.ts';
+import type { Amount, Natural, Positive } from './scalars.ts';
 
 /**
  * `ok`: all repeats succeeded. `refused`: not run, because the host would have fallen below its floor, or the size
@@ -25,9 +26,9 @@ export type SweepStepState =
 export interface Tensor {
   dtype: DType;
   /** null: only the number of elements was given. */
-  shape: number[] | null;
-  elements: number;
-  bytes: number;
+  shape: Positive[] | null;
+  elements: Positive;
+  bytes: Positive;
   /**
    * Set for scales that are not counted and for a partial last byte: "4 bits over: rounded up to
    * 500,000,001 bytes".
@@ -38,14 +39,14 @@ export interface Tensor {
 /** One size of one kind, allocated, touched and freed. Sizes in bytes. */
 export interface SweepStep {
   kind: AllocatorKind;
-  requestedBytes: number;
+  requestedBytes: Positive;
   /** The tensor behind the size; null for a plain size. */
   tensor: Tensor | null;
   state: SweepStepState;
   /** Why the state is not `ok`; null if it is. */
   reason: string | null;
   /** Completed repeats. */
-  repeats: number;
+  repeats: Natural;
   allocMs: Times | null;
   /** The GPU writes every byte for the first time. */
   firstTouchMs: Times | null;
@@ -53,27 +54,27 @@ export interface SweepStep {
   secondTouchMs: Times | null;
   freeMs: Times | null;
   /** requestedBytes / median of secondTouchMs, in 10^9 bytes per second. */
-  gbPerSecond: number | null;
-  firstTouchGbPerSecond: number | null;
+  gbPerSecond: Amount | null;
+  firstTouchGbPerSecond: Amount | null;
   /** Median over the repeats; null: nothing was allocated. */
   moved: CountersMoved | null;
   /**
    * Time of one repeat outside CUDA calls: readings and messages (median over the repeats) and the journal's share of
    * the step. In real milliseconds, also on a simulated machine.
    */
-  overheadMs: number | null;
+  overheadMs: Amount | null;
 }
 
 /** Managed memory beyond the device's memory, detected by its cost. */
 export interface Spill {
   kind: AllocatorKind;
   /** Smallest size that shows it. */
-  atBytes: number;
+  atBytes: Positive;
   /**
    * Median bandwidth of the smaller sizes divided by the lowest bandwidth from that size on. null: no smaller size to
    * compare with.
    */
-  slowdown: number | null;
+  slowdown: Amount | null;
   /** `capacity`: an allocation beyond the device's memory succeeded. `bandwidth`: a knee in the touch bandwidth. */
   evidence: ('capacity' | 'bandwidth')[];
   sentence: string;
@@ -83,6 +84,11 @@ export interface SweepReport extends ProbeHeader {
   schema: 'umaprobe/sweep/1';
   /** "lab" or "quick"; null: the sizes were given. */
   preset: string | null;
+  /**
+   * @asType integer
+   * @minimum 1
+   * @maximum 1000
+   */
   repeat: number;
   state: 'complete' | 'aborted' | 'stopped' | 'timeout' | 'lost';
   /** Why the sweep ended early; null when complete. */
@@ -90,7 +96,7 @@ export interface SweepReport extends ProbeHeader {
   steps: SweepStep[];
   spills: Spill[];
   /** Largest successful size of each kind; null: none. */
-  largest: Record<AllocatorKind, number | null>;
+  largest: Record<AllocatorKind, Positive | null>;
 }
 
 export interface SweepOptions extends ProbeOptions {

@@ -63,7 +63,8 @@ function clone(folder: string): string {
 async function lendBuilt(copy: string): Promise<void> {
   // Packages that are not current would be installed through the link.
   await bootstrapTypeScript();
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  for (const packages of ['node_modules', 'tools/schemas/node_modules'])
+    symlinkSync(join(root, packages), join(copy, packages));
   cpSync(join(root, 'prebuilds'), join(copy, 'prebuilds'), { recursive: true });
 }
 

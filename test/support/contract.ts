@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import type { Snapshot } from '../../lib/types/index.ts';
 
 export function expectContract(snapshot: Snapshot): void {
-  expect(snapshot.schema).toBe('umaprobe/snapshot/2');
+  expect(snapshot.schema).toBe('umaprobe/snapshot/1');
   expectLedger(snapshot);
   expectNumbers(snapshot, 'snapshot');
   expectReasons(snapshot);

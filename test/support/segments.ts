@@ -5,10 +5,14 @@ import type { RecordProblem } from '../../lib/types/index.ts';
 import { GiB } from './units.ts';
 
 export const HEADER: SegmentHeader = {
+  schema: 'umaprobe/record-segment/1',
   session: 's',
   bootId: 'b',
   simulated: null,
   hostName: 'spark',
+  architecture: 'arm64',
+  deviceName: 'NVIDIA GB10',
+  driverVersion: '580.142',
   memoryModel: 'unified',
   total: 120 * GiB,
   swapTotal: 16 * GiB,

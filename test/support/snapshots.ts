@@ -150,7 +150,7 @@ export function readingOf(fixture: MachineFixture = {}): Reading {
     failure: null,
   } as const;
   return {
-    schema: 'umaprobe/snapshot/2',
+    schema: 'umaprobe/snapshot/1',
     at: '2026-10-07T12:34:56.789Z',
     bootId: '0b5e7a2c-0000-4000-8000-000000000000',
     simulated: fixture.simulated ?? null,

@@ -1,4 +1,5 @@
-import { invokingUser, type RuleOptions, type SudoersRule, sudoersRule } from '../../core/cache/sudoers.ts';
+import { invokingUser, type RuleOptions, sudoersRule } from '../../core/cache/sudoers.ts';
+import type { SudoersRule } from '../../types/index.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { flag, list, text } from '../core/options.ts';

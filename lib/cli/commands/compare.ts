@@ -21,7 +21,7 @@ const MAX_BYTES = 256 * MiB;
 
 /** What a document is called in a message. */
 const KINDS: Readonly<Record<Comparable['schema'], string>> = {
-  'umaprobe/snapshot/2': 'a snapshot',
+  'umaprobe/snapshot/1': 'a snapshot',
   'umaprobe/processes/1': 'a list of processes',
   'umaprobe/sweep/1': 'a sweep',
   'umaprobe/record/1': 'a recording',

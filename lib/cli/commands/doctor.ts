@@ -5,7 +5,7 @@ import { FINDING_IDS } from '../../core/memory/findings/index.ts';
 import { doctorPage } from '../../show/render/text/doctor.ts';
 import { table } from '../../show/render/text-layout.ts';
 import { FINDINGS } from '../../types/findings.ts';
-import type { DoctorReport } from '../../types/index.ts';
+import type { DoctorList, DoctorReport } from '../../types/index.ts';
 import type { Command, Outcome, Values } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { flag, list } from '../core/options.ts';
@@ -76,7 +76,7 @@ function listChecks(): Outcome {
   const checks = FINDING_IDS.map((id) => ({ id, title: FINDINGS[id] }));
   return {
     exitCode: EXIT.success,
-    document: { schema: 'umaprobe/doctor-list/1', checks },
+    document: { schema: 'umaprobe/doctor-list/1', checks } satisfies DoctorList,
     text: ({ columns, isTty }) =>
       table(
         [{ align: 'left' }, { align: 'left', flexible: true }],

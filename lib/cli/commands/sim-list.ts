@@ -1,6 +1,7 @@
 import { formatBoth } from '../../base/format.ts';
 import { hanging, padEnd } from '../../show/render/text-layout.ts';
-import { type MachineSummary, machines } from '../../sim.ts';
+import { machines } from '../../sim.ts';
+import type { MachineList, MachineSummary } from '../../types/index.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Terminal } from '../core/terminal.ts';
@@ -21,7 +22,7 @@ export const simListCommand: Command = {
     const width = Math.max(...found.map(({ name }) => name.length)) + 2;
     return {
       exitCode: EXIT.success,
-      document: { schema: 'umaprobe/sim-list/1', machines: found },
+      document: { schema: 'umaprobe/sim-list/1', machines: found } satisfies MachineList,
       text: (terminal) => found.flatMap((machine) => lines(machine, width, terminal)),
     };
   },

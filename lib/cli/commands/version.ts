@@ -1,4 +1,5 @@
 import { packageVersion } from '../../base/package-version.ts';
+import type { VersionDocument } from '../../types/index.ts';
 import type { Command } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 
@@ -15,7 +16,13 @@ export const versionCommand: Command = {
     const { platform, arch, versions } = process;
     return {
       exitCode: EXIT.success,
-      document: { schema: 'umaprobe/version/1', version, node: versions.node, platform, arch },
+      document: {
+        schema: 'umaprobe/version/1',
+        version,
+        node: versions.node,
+        platform,
+        arch,
+      } satisfies VersionDocument,
       text: () => `umaprobe ${version}\n`,
     };
   },

@@ -2,6 +2,7 @@
 import type { UmaErrorCode, UsageErrorCode } from '../../base/error-codes.ts';
 import { UmaError } from '../../base/errors.ts';
 import { clean } from '../../base/format.ts';
+import type { ErrorDocument } from '../../types/index.ts';
 import { UsageError } from './usage.ts';
 
 export const EXIT = {
@@ -77,22 +78,6 @@ export const EXIT_OF_CODE: Readonly<Record<UmaErrorCode | UsageErrorCode, number
   ERR_UMA_NETWORK: EXIT.negative,
   ERR_UMA_CALL_FAILED: EXIT.negative,
 };
-
-export interface ErrorDocument {
-  schema: 'umaprobe/error/1';
-  error: {
-    code: string;
-    message: string;
-    exitCode: number;
-    /** The native call that failed, if there was one. */
-    source: string | null;
-    call: string | null;
-    status: number | null;
-    nativeName: string | null;
-    /** The underlying error, where the message leaves it out for length. */
-    detail: string | null;
-  };
-}
 
 export interface Failure {
   exitCode: number;

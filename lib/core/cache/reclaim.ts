@@ -38,7 +38,7 @@ export async function reclaimFrom(
   if (isFailure(written) && !short) throw reclaimError(folder, toUmaError(written));
   const after = await currentBytes(binding, folder, false);
   return {
-    schema: 'umaprobe/cache-reclaim/2',
+    schema: 'umaprobe/cache-reclaim/1',
     at,
     simulated: system.simulated,
     cgroup: folder,

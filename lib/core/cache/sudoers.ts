@@ -3,20 +3,8 @@
 import { invalidArgument, invalidValue } from '../../base/arguments.ts';
 import { UmaError } from '../../base/errors.ts';
 import { loginName } from '../../base/user.ts';
+import type { SudoersRule } from '../../types/index.ts';
 import { findSysctl, type Sysctl, sysctlAssignment } from './sysctl.ts';
-
-export interface SudoersRule {
-  schema: 'umaprobe/cache-rule/1';
-  user: string;
-  /** The permitted commands, as argument lists. */
-  commands: string[][];
-  /** The line of the sudoers file. */
-  rule: string;
-  /** Path of the file for the rule. */
-  file: string;
-  /** Commands that check and install the rule. */
-  install: string[];
-}
 
 export interface RuleOptions {
   user: string;

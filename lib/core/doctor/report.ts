@@ -40,7 +40,7 @@ async function report(ids: readonly FindingId[]): Promise<DoctorReport> {
   const summary: Record<CheckStatus, number> = { pass: 0, note: 0, warn: 0, fail: 0, unknown: 0 };
   for (const { status } of checks) summary[status]++;
   const { at, simulated } = reading;
-  return { schema: 'umaprobe/doctor/2', at, simulated, summary, checks, durationMs: performance.now() - started };
+  return { schema: 'umaprobe/doctor/1', at, simulated, summary, checks, durationMs: performance.now() - started };
 }
 
 /** One reading for all rows. It waits for CUDA and NVML only if a row needs them. */

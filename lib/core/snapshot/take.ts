@@ -95,7 +95,7 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   };
   const devices = pairs.map((pair, index) => deviceSnapshot(index, pair, context));
   const reading: Reading = {
-    schema: 'umaprobe/snapshot/2',
+    schema: 'umaprobe/snapshot/1',
     at,
     bootId: facts.bootId,
     simulated,

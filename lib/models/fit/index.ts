@@ -54,7 +54,7 @@ export async function fitWithEstimate(
 /** Throws what `fit()` would throw for these arguments, before there is a snapshot. */
 export async function assertFit(need: FitNeed, options: FitOptions): Promise<void> {
   const [{ checkFit }] = await load();
-  checkFit(need, { schema: 'umaprobe/snapshot/2' }, options);
+  checkFit(need, { schema: 'umaprobe/snapshot/1' }, options);
 }
 
 function signalOf({ signal }: { signal: AbortSignal | undefined }): { signal?: AbortSignal } {

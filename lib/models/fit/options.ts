@@ -122,7 +122,7 @@ function checkModel<Need extends Partial<FitModel>>(need: Need, program: FitProg
 
 function checkSnapshot(value: unknown): void {
   const isSnapshot = typeof value === 'object' && value !== null && 'schema' in value;
-  if (!isSnapshot || value.schema !== 'umaprobe/snapshot/2')
+  if (!isSnapshot || value.schema !== 'umaprobe/snapshot/1')
     throw invalidType('snapshot', 'what snapshot() returned', value);
 }
 

@@ -37,5 +37,5 @@ function isText(value: unknown): value is ErrorText {
 }
 
 function isSnapshot(value: unknown): value is Snapshot {
-  return typeof value === 'object' && value !== null && 'schema' in value && value.schema === 'umaprobe/snapshot/2';
+  return typeof value === 'object' && value !== null && 'schema' in value && value.schema === 'umaprobe/snapshot/1';
 }

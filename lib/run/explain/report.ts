@@ -9,7 +9,7 @@ export function explainReport(facts: Facts): ExplainReport {
   const { snapshot } = facts;
   const { findings, level, notJudged } = judge(facts);
   return {
-    schema: 'umaprobe/explain/2',
+    schema: 'umaprobe/explain/1',
     at: snapshot.at,
     simulated: snapshot.simulated,
     answer: answer(snapshot),

@@ -4,7 +4,7 @@
  */
 
 import { crc32 } from 'node:zlib';
-import type { RecordProblem } from '../../types/index.ts';
+import type { MemoryModel, RecordProblem } from '../../types/index.ts';
 
 const MAGIC = 'UMAREC1\n';
 const FRAME = 1;
@@ -16,17 +16,15 @@ const MAX_PAYLOAD = 66 * 1024;
 
 /** What the header of a segment says about its session. */
 export interface SegmentHeader {
-  /** Absent in recordings of earlier versions. */
-  schema?: string;
+  schema: 'umaprobe/record-segment/1';
   session: string;
   bootId: string | null;
   simulated: string | null;
   hostName: string;
-  /** Absent in recordings of earlier versions. */
-  architecture?: string | null;
-  deviceName?: string | null;
-  driverVersion?: string | null;
-  memoryModel: string | null;
+  architecture: string;
+  deviceName: string | null;
+  driverVersion: string | null;
+  memoryModel: MemoryModel | null;
   total: number;
   swapTotal: number | null;
   floor: number;

@@ -19,6 +19,7 @@ import { snapshot } from '../../core/snapshot/index.ts';
 import type { Recorder, RecorderState, Snapshot } from '../../types/index.ts';
 import { folderOf } from './folder.ts';
 import { followGpus } from './follow-gpus.ts';
+import type { SegmentHeader } from './format.ts';
 import { followKernelMessages } from './kernel-messages.ts';
 import { RecorderFolder } from './live.ts';
 import { listenForMarks, type MarkAnswer, type MarkServer } from './marks.ts';
@@ -74,7 +75,7 @@ export async function startRecorder(settings: Settings): Promise<Recorder> {
 function headerOf(
   { bootId, devices, driver, host, hostName, libraries, simulated }: Snapshot,
   { frameMs, intervalMs }: Settings,
-): object {
+): Omit<SegmentHeader, 'segment' | 'bootUs' | 'wallUs'> {
   const device = defaultDevice({ devices });
   const model = device?.memoryModel ?? null;
   return {

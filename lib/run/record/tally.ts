@@ -1,7 +1,6 @@
 /** What one session says: its records are added one at a time, oldest first, and none of the frames is kept. */
 
 import type {
-  MemoryModel,
   RecordedMark,
   RecordedNote,
   RecordedProcess,
@@ -147,10 +146,10 @@ export class SessionTally {
       bootId: header.bootId,
       simulated: header.simulated,
       hostName: header.hostName,
-      architecture: header.architecture ?? null,
-      deviceName: header.deviceName ?? null,
-      driverVersion: header.driverVersion ?? null,
-      memoryModel: header.memoryModel as MemoryModel | null,
+      architecture: header.architecture,
+      deviceName: header.deviceName,
+      driverVersion: header.driverVersion,
+      memoryModel: header.memoryModel,
       total: header.total,
       swapTotal: header.swapTotal,
       floor: header.floor,

@@ -15,7 +15,7 @@ import { compareSweeps } from './sweeps.ts';
 
 export function compareDocuments(a: Comparable, b: Comparable): CompareReport {
   switch (a.schema) {
-    case 'umaprobe/snapshot/2':
+    case 'umaprobe/snapshot/1':
       return compareSnapshots(a, b as Snapshot);
     case 'umaprobe/processes/1':
       return compareProcesses(a, b as ProcessesReport);

@@ -8,7 +8,7 @@ const work = lazy(() => import('./compare.ts'));
 
 /** What each kind of document must have, besides its schema. */
 const SHAPES: Readonly<Record<Comparable['schema'], readonly string[]>> = {
-  'umaprobe/snapshot/2': ['host', 'ledger', 'devices', 'judgement', 'kernel', 'driver', 'libraries', 'from'],
+  'umaprobe/snapshot/1': ['host', 'ledger', 'devices', 'judgement', 'kernel', 'driver', 'libraries', 'from'],
   'umaprobe/processes/1': ['groups', 'processes', 'limits'],
   'umaprobe/sweep/1': ['steps', 'device', 'largest', 'host'],
   'umaprobe/record/1': ['sessions'],

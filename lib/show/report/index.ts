@@ -124,7 +124,7 @@ export async function toMetrics(report: Snapshot, options: MetricsOptions = {}):
   checkReport('toMetrics()', report);
   checkKeys('toMetrics()', options, METRICS_KEYS);
   const format = checkChoice('format', ['text', 'openmetrics'] as const, options.format ?? 'text');
-  if (report.schema !== 'umaprobe/snapshot/2') throw hasNone(report, 'metrics: that of snapshot() has');
+  if (report.schema !== 'umaprobe/snapshot/1') throw hasNone(report, 'metrics: that of snapshot() has');
   const { packageVersion } = await import('../../base/package-version.ts');
   return (await import('../render/metrics.ts')).metricsText(report, packageVersion(), format);
 }

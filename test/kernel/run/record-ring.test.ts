@@ -172,7 +172,7 @@ describe('a segment whose header is damaged', () => {
     expect(later?.frames).toBeLessThan(before?.frames ?? 0);
   });
 
-  it('of an earlier version is read where it lies between two others of its session', async () => {
+  it('without a copy is read where it lies between two others of its session', async () => {
     const frames = (segment: number) =>
       Array.from({ length: 100 }, (_, index) => frameBytes({ bootUs: (segment * 100 + index) * 100_000, free: GiB }));
     for (const segment of [1, 2, 3])

@@ -13,7 +13,7 @@ async function call(name: string, ...args: unknown[]): Promise<unknown> {
   return name === 'watch' ? (result as AsyncGenerator).next() : result;
 }
 
-const MACHINE = { schema: 'umaprobe/snapshot/2' };
+const MACHINE = { schema: 'umaprobe/snapshot/1' };
 
 const REFUSED: readonly (readonly [string, unknown[], string])[] = [
   ['snapshot', [{ deadline: 5 }], 'snapshot() has no option "deadline". Did you mean deadlineMs?'],

@@ -68,7 +68,7 @@ const FUNCTIONS: Readonly<Record<string, readonly Call[]>> = {
   doctor: [doctor],
   processes: [umaprobe.processes],
   fit: [
-    (options) => umaprobe.fit({ bytes: 1 }, { schema: 'umaprobe/snapshot/2' } as never, options),
+    (options) => umaprobe.fit({ bytes: 1 }, { schema: 'umaprobe/snapshot/1' } as never, options),
     (options) => umaprobe.estimate('model', options),
   ],
   estimate: [(options) => umaprobe.estimate('model', options)],

@@ -3,10 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isIncremental, packagesAreCurrent } from '../../../scripts/bootstrap.mjs';
+import { isIncremental } from '../../../scripts/bootstrap.mjs';
 import { readGyp, targetFlags } from '../../../scripts/direct-build.mjs';
 import { breachesOf } from '../../../scripts/house-rules.mjs';
 import { summaryOf } from '../../../scripts/lint.mjs';
+import { packagesAreCurrent } from '../../../scripts/packages.mjs';
 import { progressLine } from '../../../scripts/progress-reporter.mjs';
 import { root } from '../../../scripts/run.mjs';
 import { changesBetween } from '../../../scripts/stale.mjs';

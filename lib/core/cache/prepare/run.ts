@@ -37,7 +37,7 @@ export async function prepareFor(system: System, options: CheckedPrepareOptions)
   }
   const after = preparation.snapshot;
   return {
-    schema: 'umaprobe/prepare/2',
+    schema: 'umaprobe/prepare/1',
     at: before.at,
     simulated: system.simulated,
     dryRun: options.dryRun,

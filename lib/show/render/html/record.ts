@@ -104,7 +104,7 @@ function factsOf(session: RecordedSession): (readonly [string, Content] | null)[
   return [
     ...figuresOf(session).map(([name, value]) => (value === null ? null : ([name, value] as const))),
     ['read', `MemFree every ${formatDuration(intervalMs)}; ${formatCount(frames)} frames`],
-    architecture === null ? null : ['architecture', architecture],
+    ['architecture', architecture],
     ['boot', html`<code>${bootId ?? 'unknown'}</code>`],
   ];
 }

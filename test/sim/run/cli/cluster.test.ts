@@ -55,7 +55,7 @@ describe('hosts', () => {
     const { machines } = parseDocument(stdout) as unknown as ClusterReport;
     expect(machines.map(({ host }) => host)).toEqual(['busy', 'idle']);
     for (const { snapshot } of machines)
-      expect(parseDocument(JSON.stringify(snapshot)).schema).toBe('umaprobe/snapshot/2');
+      expect(parseDocument(JSON.stringify(snapshot)).schema).toBe('umaprobe/snapshot/1');
   });
 
   it('that are 16 fit on a screen of 80x23', async () => {

@@ -67,7 +67,7 @@ describe('umaprobe compare', () => {
   it('says in one line what cannot be compared', () => {
     mkdirSync(join(folder, 'empty'));
     const lines = file('lines.json', `${readFileSync(idle, 'utf8')}\n{}`);
-    const part = file('part.json', '{"schema":"umaprobe/snapshot/2","host":{}}');
+    const part = file('part.json', '{"schema":"umaprobe/snapshot/1","host":{}}');
     const stress = file('stress.json', '{"schema":"umaprobe/stress/1"}');
     const none = file('none.json', '{"a":1}');
     const cases: [string[], RegExp][] = [
@@ -76,7 +76,7 @@ describe('umaprobe compare', () => {
         [idle, lines],
         /lines\.json" is not one JSON document; expected what snapshot, processes, sweep or record show print/,
       ],
-      [[idle, part], /b is umaprobe\/snapshot\/2 without its part "ledger"/],
+      [[idle, part], /b is umaprobe\/snapshot\/1 without its part "ledger"/],
       [[idle, stress], /stress\.json" has the schema "umaprobe\/stress\/1"; expected/],
       [[idle, none], /none\.json" has no schema; expected/],
       [[idle, join(folder, 'missing.json')], /missing\.json.*there is no such file/],

@@ -70,7 +70,7 @@ describe('a machine without a usable answer', () => {
   });
 
   it('does not hide that another one is too small', async () => {
-    const report = await check({ bytes: 200 * GiB }, ['{"schema": "umaprobe/snapshot/2"}', roomy()]);
+    const report = await check({ bytes: 200 * GiB }, ['{"schema": "umaprobe/snapshot/1"}', roomy()]);
     expect(report).toMatchObject({ verdict: 'no', complete: false });
   });
 });

@@ -76,10 +76,9 @@ describe('a segment', () => {
   });
 
   describe('with copies of its header', () => {
-    const header = { ...HEADER, schema: 'umaprobe/record-segment/1' };
-    const copy = noteBytes(0, { type: 'segment', header });
+    const copy = noteBytes(0, { type: 'segment', header: HEADER });
     const records = [copy, ...frames.slice(0, 3), noteBytes(5, { type: 'mark', text: 'x' }), copy, ...frames.slice(3)];
-    const copied = segmentBytes(header, ...records);
+    const copied = segmentBytes(HEADER, ...records);
     /** Where each record lies. */
     const places = records.map((record, index) => {
       const from = copied.length - records.slice(index).reduce((sum, { length }) => sum + length, 0);
@@ -91,7 +90,7 @@ describe('a segment', () => {
       const damaged = Buffer.from(copied);
       damaged[20] = (damaged[20] as number) ^ 1;
       expect(read(damaged)).toMatchObject({
-        header,
+        header: HEADER,
         free: [1000, 1001, 1002, 1003, 1004],
         problems: [{ offset: 0, bytes: headEnd, message: 'the header is damaged; a copy of it was read' }],
       });
@@ -111,7 +110,7 @@ describe('a segment', () => {
             const isHeadWhole = copied.compare(damaged, 0, headEnd, 0, headEnd) === 0;
             fc.pre(isHeadWhole || untouched.some(({ record }) => record === copy));
             const found = read(damaged);
-            expect(found.header).toEqual(header);
+            expect(found.header).toEqual(HEADER);
             const whole = untouched.flatMap(({ record }) => {
               const index = frames.indexOf(record);
               return index === -1 ? [] : [1000 + index];

@@ -149,7 +149,7 @@ describe('two lists of processes', () => {
     const a = listOf(['bash', 1]);
     for (const incomplete of [
       { ...a, hiddenProcesses: 3 },
-      // A document of before the number was in it.
+      // A file that lacks the number.
       { ...a, hiddenProcesses: undefined as never },
       { ...a, memoryModel: 'unified', totals: { ...a.totals, gpu: { total: null, listed: 0, exact: false } } } as const,
     ])
@@ -220,12 +220,12 @@ describe('what cannot be compared', () => {
     [
       snapshotOf(),
       { schema: 'umaprobe/stress/1' },
-      'schema of b is "umaprobe/stress/1"; expected one of umaprobe/snapshot/2',
+      'schema of b is "umaprobe/stress/1"; expected one of umaprobe/snapshot/1',
     ],
-    [snapshotOf(), { schema: 'umaprobe/snapshot/1' }, 'schema of b is "umaprobe/snapshot/1"; expected one of'],
+    [snapshotOf(), { schema: 'umaprobe/snapshot/2' }, 'schema of b is "umaprobe/snapshot/2"; expected one of'],
     [snapshotOf(), { schema: 'constructor' }, 'schema of b is "constructor"'],
-    [snapshotOf(), sweep, 'a is umaprobe/snapshot/2, and b is umaprobe/sweep/1; expected two documents of one kind'],
-    [snapshotOf(), { ...snapshotOf(), ledger: undefined }, 'b is umaprobe/snapshot/2 without its part "ledger"'],
+    [snapshotOf(), sweep, 'a is umaprobe/snapshot/1, and b is umaprobe/sweep/1; expected two documents of one kind'],
+    [snapshotOf(), { ...snapshotOf(), ledger: undefined }, 'b is umaprobe/snapshot/1 without its part "ledger"'],
     [recordOf({ sessions: [] }), recordOf({ sessions: [] }), 'a is a recording without a session'],
   ])('%#: %j', async (a, b, message) => {
     const error = await compare(a as Snapshot, b as Snapshot).catch((reason: unknown) => reason);

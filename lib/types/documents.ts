@@ -1,0 +1,55 @@
+/** Documents that the program alone prints with `--json`: no function returns them. */
+
+import type { FindingId } from './findings.ts';
+import type { Natural } from './scalars.ts';
+
+/** Why a command failed. It goes to stdout with `--json`; the text for people goes to stderr. */
+export interface ErrorDocument {
+  schema: 'umaprobe/error/1';
+  error: {
+    /** Stable: ERR_USAGE, ERR_INVALID_ARG_*, ERR_UMA_*, or a system code such as ENOENT. */
+    code: string;
+    message: string;
+    exitCode: Natural;
+    /** The native call that failed, if there was one. */
+    source: string | null;
+    call: string | null;
+    status: number | null;
+    nativeName: string | null;
+    /** The underlying error, where the message leaves it out for length. */
+    detail: string | null;
+  };
+}
+
+/** The checks of `umaprobe doctor`, in the order of its report. */
+export interface DoctorList {
+  schema: 'umaprobe/doctor-list/1';
+  checks: { id: FindingId; title: string }[];
+}
+
+/** The simulated machines that ship with umaprobe, by name. */
+export interface MachineList {
+  schema: 'umaprobe/sim-list/1';
+  machines: MachineSummary[];
+}
+
+/** A shipped machine, as listed by `machines()`. */
+export interface MachineSummary {
+  name: string;
+  description: string;
+  /** Names of its GPUs. */
+  devices: string[];
+  /** MemTotal, in bytes. */
+  total: Natural;
+  /** Absolute path of the machine file. */
+  file: string;
+}
+
+/** What `umaprobe version` prints: of Node its version, platform and processor as `process` has them. */
+export interface VersionDocument {
+  schema: 'umaprobe/version/1';
+  version: string;
+  node: string;
+  platform: string;
+  arch: string;
+}
