@@ -6,8 +6,8 @@ import { existsSync, linkSync, readFileSync, statSync, writeFileSync } from 'nod
 import { constants } from 'node:os';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { compile, missingCompiler, unsanitizedEnvironment } from '../../support/clients.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { compile, missingCompiler, unsanitizedEnvironment } from '../../../support/clients.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const unbuildable = missingCompiler();
 const built = temporaryFolder('parts');
@@ -19,11 +19,17 @@ function part(...words: readonly string[]): string {
 
 describe.skipIf(unbuildable !== null)(`parts${unbuildable === null ? '' : ` (skipped: ${unbuildable})`}`, () => {
   beforeAll(() => {
-    const sources = ['record/segments', 'record/format', 'base/failure', 'pagecache/maps_text', 'supervisor/processes'];
+    const sources = [
+      'run/record/segments',
+      'run/record/format',
+      'base/failure',
+      'pagecache/maps_text',
+      'run/supervisor/processes',
+    ];
     compile([
       ...['-std=c++17', '-O1', '-Wall', '-Wextra', '-Inative', '-o', join(built, 'parts')],
       // Of processes.cc no function that reads the memory of a host.
-      ...['-ffunction-sections', '-Wl,--gc-sections', 'test/sim/native/parts.cc'],
+      ...['-ffunction-sections', '-Wl,--gc-sections', 'test/sim/run/native/parts.cc'],
       ...sources.map((name) => `native/${name}.cc`),
     ]);
   });
