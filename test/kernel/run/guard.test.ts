@@ -114,7 +114,7 @@ describe('a program that takes memory', () => {
 
   it('is stopped while JavaScript is blocked', async () => {
     const rules = floorWith(2 * GiB);
-    const guarded = startGuard({ ...rules, reportMs: 1 }, [hog, '2048', '4096']);
+    const guarded = startGuard({ ...rules, report_s: 0.001 }, [hog, '2048', '4096']);
     const { pid } = await guarded.line('started');
     const end = performance.now() + 20_000;
     while (runs(String(pid)) && performance.now() < end)
@@ -127,7 +127,11 @@ describe('a program that takes memory', () => {
     const rules = floorWith(2 * GiB);
     const report = join(folder, `report-${signal}`);
     const fd = openSync(report, 'w');
-    const args = guardWords({ ...rules, reportFd: 3 }, ['sh', '-c', `sleep 0.3; exec ${hog} 2048 4096`]);
+    const args = guardWords({ ...rules, fds: { report: 3, control: -1, signals: -1, readings: -1 } }, [
+      'sh',
+      '-c',
+      `sleep 0.3; exec ${hog} 2048 4096`,
+    ]);
     const parent = spawn('sh', ['-c', '"$@" & wait', 'sh', guardProgram().file, ...args], {
       stdio: ['ignore', 'ignore', 'ignore', fd],
     });
@@ -183,7 +187,7 @@ it('the thread that judges allocates nothing once the program runs', async () =>
   const env = { ...process.env, LD_PRELOAD: library };
   const bare = ['env', '-u', 'LD_PRELOAD', 'sh', '-c', "trap '' TERM; for i in 1 2 3 4 5 6 7 8; do sleep 0.1; done"];
   const run = (rules: Parameters<typeof runGuard>[0]) => runGuard({ intervalMs: 1, ...rules }, bare, { env });
-  const calm = await run({ ...HARMLESS, load: 'drop,compact', loadFreeBytes: 2 ** 50, act: 0 });
+  const calm = await run({ ...HARMLESS, load: ['drop', 'compact'], loadFreeBytes: 2 ** 50, dryRun: true });
   expect(calm.ended.readings).toBeGreaterThan(400);
   expect(calm.stderr).toBe('0 allocations\n');
   const stopped = startGuard({ floorBytes: 2 ** 50, killBelowBytes: 0, graceMs: 100 }, bare, { env });

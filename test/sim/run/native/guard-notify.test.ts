@@ -44,7 +44,7 @@ describe('the command after a stop', () => {
     expect(existsSync(`${slow.file}.done`)).toBe(true);
 
     const late = notifier('sleep 30 & sleep 30');
-    const guarded = startGuard({ ...CRITICAL, notifyMs: 200, notifyWords: 1 }, [late.file, 'sleep', '20']);
+    const guarded = startGuard({ ...CRITICAL, notify_s: 0.2, notifyWords: 1 }, [late.file, 'sleep', '20']);
     expect((await guarded.end).code).toBe(6);
     expect(guarded.lines.filter(({ event }) => event === 'notified')).toMatchObject([{ late: true }]);
     const [, pid = ''] = / (\d+)$/.exec(late.noted()[0] ?? '') ?? [];
@@ -65,7 +65,7 @@ describe('the command after a stop', () => {
   it('is not run where nothing was stopped: the end of the program, a dry run, the wish of the caller', async () => {
     const { file, noted } = notifier();
     expect((await runGuard({ ...HARMLESS, notifyWords: 1 }, [file, 'sh', '-c', 'exit 4'])).code).toBe(4);
-    expect((await runGuard({ ...CRITICAL, act: 0, notifyWords: 1 }, [file, 'sleep', '0.2'])).code).toBe(0);
+    expect((await runGuard({ ...CRITICAL, dryRun: true, notifyWords: 1 }, [file, 'sleep', '0.2'])).code).toBe(0);
     const asked = startGuard({ ...HARMLESS, notifyWords: 1 }, [file, 'sleep', '20']);
     await asked.line('started');
     asked.control('stop');

@@ -7,7 +7,6 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { guardProgram } from '../../../../lib/core/native/binding.ts';
-import { PROGRAM_RULES } from '../../../../lib/core/native/guard-protocol.ts';
 import { BINARY_PRELUDE } from '../../../support/binary-on-machine.ts';
 import { guardWords, HARMLESS, runGuard, runs, signalNumber, startGuard } from '../../../support/guard-program.ts';
 import { withMachine } from '../../../support/machines.ts';
@@ -25,7 +24,9 @@ describe('the command line', () => {
     [guardWords({}), 'expected one of -- COMMAND, --target and --replay'],
     [guardWords({ target: 'pid:1' }), '--target=pid:1: expected pid:N'],
     [guardWords({ target: 'unit' }), '--target=unit: expected pid:N, cgroup:/PATH or system'],
-    [guardWords({ load: 'drop,bogus' }, ['true']), '--load=drop,bogus: expected drop, compact, both or nothing'],
+    [['--load=drop,bogus', '--', 'true'], '--load=drop,bogus: "bogus" is none of drop compact free step least'],
+    [['--fds=report:x', '--', 'true'], '--fds=report:x: report:x: expected a number from 0 to 1048576'],
+    [['--program=tty:2', '--', 'true'], '--program=tty:2: tty:2: expected a number from 0 to 1'],
     [
       guardWords({ floorBytes: 1 }, ['true']),
       '--killBelowBytes is above --floorBytes: memory that is critical is below the floor',
@@ -35,13 +36,41 @@ describe('the command line', () => {
   });
 });
 
-describe('a rule that is missing', () => {
-  it.each(Object.keys(PROGRAM_RULES))('%s: nothing starts', (name) => {
-    const { status, stderr } = spawnSync(guardProgram().file, guardWords({ [name]: undefined }, ['true']), {
-      encoding: 'utf8',
-    });
-    expect(status).toBe(2);
-    expect(stderr).toContain(`umaprobe-guard: --${name} is missing: expected a number from `);
+describe('what differs between runs', () => {
+  it.each(['--floorBytes', '--killBelowBytes', '--intervalMs', '--graceMs', '--load'])(
+    '%s is missing: nothing starts',
+    (name) => {
+      const args = guardWords({}, ['true']).filter((word) => !word.startsWith(`${name}=`));
+      const { status, stdout, stderr } = spawnSync(guardProgram().file, args, { encoding: 'utf8' });
+      expect([status, stdout]).toEqual([2, '']);
+      expect(stderr).toMatch(new RegExp(`^umaprobe-guard: ${name} (is missing|has no free): expected a number from `));
+    },
+  );
+});
+
+describe('a file of rules', () => {
+  const folder = temporaryFolder('rules-wrong');
+  const run = (file: string) =>
+    spawnSync(guardProgram().file, [`--rules=${file}`, ...guardWords({}, ['true'])], { encoding: 'utf8' });
+  it.each([
+    ['horizon 1', '"horizon" is not a rule'],
+    ['floor_bytes 1', '"floor_bytes" is not a rule'],
+    ['horizon_s', 'horizon_s : expected a number from 0 to 86400'],
+    ['horizon_s -1', 'horizon_s -1: expected a number from 0 to 86400'],
+    ['horizon_s 86401', 'horizon_s 86401: expected a number from 0 to 86400'],
+    ['low_for_s 0', 'low_for_s 0: expected a number from 0.001 to 86400'],
+    ['others_share 1.1', 'others_share 1.1: expected a number from 0 to 1'],
+    ['min_fall_bytes 1 ', 'min_fall_bytes 1 : expected a number from 1 to 9007199254740991'],
+  ])('with %j is refused before anything runs', (line, message) => {
+    const file = join(folder, 'rules');
+    writeFileSync(file, `near_bytes 0\n${line}\n`);
+    expect(run(file)).toMatchObject({ status: 2, stdout: '', stderr: `umaprobe-guard: ${file}:2: ${message}\n` });
+  });
+
+  it.each(['missing', '.'])('that cannot be read is refused: %s', (name) => {
+    const file = join(folder, name);
+    const stderr = `umaprobe-guard: --rules=${file}: the file cannot be read\n`;
+    expect(run(file)).toMatchObject({ status: 2, stdout: '', stderr });
   });
 });
 
@@ -76,9 +105,9 @@ describe('a guarded command', () => {
       return ended.peakGroupBytes;
     };
     // While no memory moves it is measured more seldom, and at once when it moves.
-    expect(await peak({ readGroupIdleMs: 60_000 })).toBeGreaterThan(256 * MiB);
-    const never = 60_000;
-    expect(await peak({ readGroupMs: never, readGroupUrgentMs: never, readGroupIdleMs: never })).toBeLessThan(
+    expect(await peak({ read_group_idle_s: 60 })).toBeGreaterThan(256 * MiB);
+    const never = 60;
+    expect(await peak({ read_group_s: never, read_group_urgent_s: never, read_group_idle_s: never })).toBeLessThan(
       256 * MiB,
     );
   });
@@ -91,14 +120,14 @@ describe('a guarded command', () => {
       return guarded.lines.filter(({ event }) => event === 'loaded').map((line) => line.because);
     };
     const node = [process.execPath, '-e', grow];
-    expect(await because({ loadPlateauMs: 400 }, node)).toEqual(['plateau']);
-    expect(await because({ loadPlateauMs: 60_000 }, node)).toEqual([]);
+    expect(await because({ load_plateau_s: 0.4 }, node)).toEqual(['plateau']);
+    expect(await because({ load_plateau_s: 60 }, node)).toEqual([]);
     // Between weights and cache, while kernels are compiled, it holds less than it will.
-    expect(await because({ loadPlateauMs: 400, loadLeastBytes: 2048 * MiB }, node)).toEqual([]);
-    expect(await because({ loadPlateauMs: 400, loadLeastBytes: 96 * MiB }, node)).toEqual(['plateau']);
+    expect(await because({ load_plateau_s: 0.4, loadLeastBytes: 2048 * MiB }, node)).toEqual([]);
+    expect(await because({ load_plateau_s: 0.4, loadLeastBytes: 96 * MiB }, node)).toEqual(['plateau']);
     // What does not grow does not load.
-    expect(await because({ loadPlateauMs: 100 }, ['sleep', '0.5'])).toEqual([]);
-    expect(await because({ loadLimitMs: 200 }, ['sleep', '0.5'])).toEqual(['limit']);
+    expect(await because({ load_plateau_s: 0.1 }, ['sleep', '0.5'])).toEqual([]);
+    expect(await because({ load_limit_s: 0.2 }, ['sleep', '0.5'])).toEqual(['limit']);
   });
 
   it('ends by the same signal', async () => {
@@ -148,7 +177,7 @@ describe('a guarded command', () => {
   });
 
   it('is not delayed by a report that nobody reads', async () => {
-    const guarded = startGuard({ ...HARMLESS, reportMs: 1, intervalMs: 1 }, ['sleep', '1.5']);
+    const guarded = startGuard({ ...HARMLESS, report_s: 0.001, intervalMs: 1 }, ['sleep', '1.5']);
     guarded.child.stdio[3]?.removeAllListeners('data');
     (guarded.child.stdio[3] as NodeJS.ReadableStream).pause();
     const code = await new Promise((resolve) => guarded.child.once('exit', resolve));
@@ -157,7 +186,10 @@ describe('a guarded command', () => {
   });
 
   it('is judged and left alone in a dry run', async () => {
-    const { code, ended } = await runGuard({ floorBytes: 2 ** 50, killBelowBytes: 2 ** 49, act: 0 }, ['sleep', '0.2']);
+    const { code, ended } = await runGuard({ floorBytes: 2 ** 50, killBelowBytes: 2 ** 49, dryRun: true }, [
+      'sleep',
+      '0.2',
+    ]);
     expect(code).toBe(0);
     expect(ended).toMatchObject({ stopped: false, actions: [{ action: 'term', reason: 'below-kill', dryRun: true }] });
   });
@@ -255,7 +287,7 @@ describe('what runs already', () => {
     for (const [target, message] of [
       ['pid:999999999', 'process 999999999: No such process'],
       ['cgroup:/no/such', 'control group /no/such: there is none'],
-    ]) {
+    ] as const) {
       const absent = startGuard({ ...HARMLESS, target }, []);
       expect(await absent.end).toMatchObject({ code: 1, stderr: '' });
       expect(absent.lines).toMatchObject([{ event: 'failed', message }]);
