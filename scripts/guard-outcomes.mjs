@@ -82,7 +82,7 @@ export function guardRule(series, program, thresholds) {
         .map((reading) => JSON.stringify(reading))
         .join('\n')}\n`,
     );
-    const args = [...thresholds, '--reportFd=1', `--replay=${file}`];
+    const args = [...thresholds, `--replay=${file}`];
     const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 2 ** 26 });
     if (status !== 0) throw new Error(`${program}: ${stderr || `exit code ${status}`}`);
     return firstAction(stdout);

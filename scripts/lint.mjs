@@ -6,7 +6,6 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { changedSince, tidied } from './ci-selection.mjs';
 import { checkErrorsPage } from './errors-page.mjs';
-import { checkGuardProtocol } from './guard-protocol.mjs';
 import { breaches } from './house-rules.mjs';
 import { napiHeaders } from './native-build.mjs';
 import { makeReference, referenceToolsAreCurrent } from './reference.mjs';
@@ -74,7 +73,6 @@ async function reference() {
 
 const steps = {
   rooms: writeBiomeRooms,
-  'guard protocol': () => checkGuardProtocol({ write }),
   'errors page': () => checkErrorsPage({ write }),
   biome: () =>
     run(process.execPath, [

@@ -101,7 +101,7 @@ export const NATIVE_ROOMS = {
   guard: ['base', 'runtime', 'host', 'alloc'],
   'run/record': ['base', 'runtime', 'machine', 'host'],
   // The program umaprobe-guard, beside the addon.
-  'run/supervisor': ['base', 'runtime', 'machine', 'host', 'nvml', 'guard', 'run/record'],
+  'run/supervisor': ['base', 'runtime', 'machine', 'host', 'nvml', 'run/record'],
   js: ['abi', 'base', 'runtime', 'machine', 'pagecache', 'host', 'cuda', 'nvml', 'alloc', 'guard', 'run/record'],
   'sim/state': ['abi'],
   'sim/linux': ['abi', 'sim/state'],

@@ -14,7 +14,7 @@ class JsonLine {
  public:
   JsonLine() { append("{"); }
 
-  // Fields of a structure by its visit(): the names are those of guard/protocol.h.
+  // Fields of a structure by its visit(): TypeScript reads it by the same names.
   JsonLine& text(const char* name, const char* value);  // null: null
   JsonLine& number(const char* name, double value);     // kUnknown: null
   JsonLine& boolean(const char* name, bool value) { return json(name, value ? "true" : "false"); }

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/exit_stopped.h"
 #include "base/failure.h"
 #include "runtime/thread_priority.h"
 
@@ -28,13 +29,13 @@ double ms_between(Clock::time_point from, std::optional<Clock::time_point> to) {
 
 MemoryReader::Every read_every(const ProbeRules& rules) {
   MemoryReader::Every every;
-  every.available = rules.read_available;
-  every.near_below = rules.floor + rules.read_near;
-  every.pressure = rules.read_pressure;
+  every.available = probe_rule::kReadAvailableSeconds;
+  every.near_below = rules.floor_bytes + pace::kNearBytes;
+  every.pressure = probe_rule::kReadPressureSeconds;
   every.blocks = std::numeric_limits<double>::infinity();
-  every.lists = rules.read_lists;
-  every.lists_near = rules.read_lists_near;
-  every.lists_below = rules.floor;
+  every.lists = pace::kLists;
+  every.lists_near = pace::kListsNear;
+  every.lists_below = rules.floor_bytes;
   return every;
 }
 
@@ -56,7 +57,7 @@ Fact<std::shared_ptr<Guard>> Guard::start(const ProbeRules& rules, const Machine
     return start_failure(EINVAL, wrong);
   std::unique_ptr<Host> host = open_host(config);
   auto guard = std::make_shared<Guard>(rules, std::move(host), std::move(work));
-  if (rules.floor > 0 && !known(guard->reader_.read().available)) {
+  if (rules.floor_bytes > 0 && !known(guard->reader_.read().available)) {
     Fact<std::string> text = read_file(*guard->host_, "/proc/meminfo");
     if (Failure* failure = std::get_if<Failure>(&text)) return std::move(*failure);
     return start_failure(ENODATA,
@@ -99,7 +100,7 @@ GuardReport Guard::read() const {
 void Guard::run() {
   // A tick takes some 20 µs.
   raise_priority("umaprobe-guard");
-  const auto interval = seconds(rules_.interval);
+  const auto interval = seconds(probe_rule::kIntervalSeconds);
   std::unique_lock<std::mutex> lock(mutex_);
   for (auto next = Clock::now(); !stopping_;) {
     const auto now = Clock::now();
@@ -132,7 +133,7 @@ void Guard::tick(Clock::time_point now) {
 
 const char* Guard::reason_to_trip(const MemoryReading& seen) {
   const bool stalled = stall_detector_.stalled(seen.t, seen.left(), seen.pressure, work_->busy());
-  if (seen.left() < rules_.floor) return reason_word::kFloor;
+  if (seen.left() < rules_.floor_bytes) return reason_word::kFloor;
   if (stalled) return reason_word::kPressure;
   return orphaned() ? reason_word::kParent : nullptr;
 }
@@ -165,11 +166,11 @@ void Guard::trip(const char* reason, const MemoryReading& seen) {
 void Guard::after_trip(Clock::time_point now, const MemoryReading& seen) {
   const bool freed = work_->freed_at().has_value();
   if (!freed && now >= next_free_ && !work_->freeing()) free_all(now);
-  const bool above = rules_.floor == 0 || seen.left() >= rules_.floor;
+  const bool above = rules_.floor_bytes == 0 || seen.left() >= rules_.floor_bytes;
   // Everything is freed and memory is back: a later shortage has another cause.
   if (above && work_->freed_at()) recovered_ = true;
   const auto tripped = Clock::time_point(Clock::duration(tripped_at_.load()));
-  if (rules_.exit_after == 0 || now - tripped < seconds(rules_.exit_after)) return;
+  if (rules_.exit_after_s == 0 || now - tripped < seconds(rules_.exit_after_s)) return;
   ProbeTrip current = trip_now();
   // A call does not return under pressure: only the exit of the process frees its memory.
   const bool blocked = std::string_view(current.reason) == reason_word::kPressure &&
@@ -183,7 +184,7 @@ void Guard::after_trip(Clock::time_point now, const MemoryReading& seen) {
 }
 
 void Guard::free_all(Clock::time_point now) {
-  next_free_ = now + seconds(rules_.free_every);
+  next_free_ = now + seconds(probe_rule::kFreeEverySeconds);
   work_->free_all(now);
 }
 

@@ -10,7 +10,7 @@
 #include "base/monotonic_condition.h"
 #include "base/shared.h"
 #include "guard/guarded_work.h"
-#include "guard/protocol.h"
+#include "guard/rules.h"
 #include "guard/stall_detector.h"
 #include "guard/trip_report.h"
 #include "host/memory_reader.h"

@@ -6,15 +6,15 @@
 // avg10 stayed at or above 10 % for 300 s and more while MemAvailable rose to 46 GB. Healthy
 // reclaim makes progress: MemAvailable falls as pages are handed out.
 //
-// The judgement of lib/core/memory/pressure.ts differs: it has one reading and must not cry wolf, so it
-// waits for the 300 s. This one has many readings, and a false alarm costs one search, a missed
-// one the machine.
+// The judgement of lib/core/memory/pressure.ts differs: it has one reading and must not cry wolf,
+// so it waits for the 300 s. This one has many readings, and a false alarm costs one search, a
+// missed one the machine.
 #pragma once
 
 #include <algorithm>
 
 #include "base/unknown.h"
-#include "guard/protocol.h"
+#include "guard/rules.h"
 
 namespace umaprobe {
 
@@ -26,19 +26,20 @@ class StallDetector {
   // failed never makes a stall.
   bool stalled(double now, double available, double pressure, bool busy) {
     note_progress(now, available, busy);
-    if (rules_.pressure_full == 0 || !(pressure >= rules_.pressure_full)) {
+    if (rules_.pressure_full_percent == 0 || !(pressure >= rules_.pressure_full_percent)) {
       over_since_ = kUnknown;
       return false;
     }
     if (!known(over_since_)) over_since_ = now;
-    const bool near_the_floor = !(available >= rules_.pressure_near);
-    const bool no_progress = busy && now - progress_at_ >= rules_.no_progress;
-    return near_the_floor || no_progress || now - over_since_ >= rules_.pressure_for;
+    const double near = rules_.floor_bytes * probe_rule::kPressureNearFloors;
+    const bool near_the_floor = rules_.floor_bytes == 0 || !(available >= near);
+    const bool no_progress = busy && now - progress_at_ >= probe_rule::kNoProgressSeconds;
+    return near_the_floor || no_progress || now - over_since_ >= probe_rule::kPressureForSeconds;
   }
 
  private:
   void note_progress(double now, double available, bool busy) {
-    const bool fell = available <= level_ - rules_.progress;
+    const bool fell = available <= level_ - probe_rule::kProgressBytes;
     if (!busy || fell) progress_at_ = now;
     if (known(available)) level_ = fell ? available : std::max(level_, available);
   }

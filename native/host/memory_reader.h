@@ -10,6 +10,21 @@
 
 namespace umaprobe {
 
+// How often the watchers read what they have in common, in seconds.
+namespace pace {
+// Of /proc/meminfo near the floor, beside a recorder, and of a recorder. While the kernel reclaims
+// page cache MemFree may stay where it is, so near the floor MemAvailable is read every 10 ms, and
+// at once when MemFree has moved.
+inline constexpr double kAvailableNear = 0.01;
+// Near is MemFree so many bytes above the floor. MemAvailable is at least MemFree less the kernel's
+// reserve, of which 6.2 GiB were seen.
+inline constexpr double kNearBytes = 16.0 * (1 << 30);
+// MemAvailable leaves out the free pages in the processors' lists, up to an eighth of memory: they
+// are read with it, and count; often once it is so near that a guard would act. /proc/zoneinfo
+// takes 30 µs on two processors, 70 on 16.
+inline constexpr double kLists = 0.1, kListsNear = 0.01;
+}  // namespace pace
+
 // Bytes, unless it says otherwise; kUnknown: not read.
 struct MemoryReading {
   int64_t at_us = 0;  // CLOCK_BOOTTIME

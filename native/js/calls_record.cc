@@ -16,7 +16,6 @@ RecorderOptions recorder_options(const Napi::CallbackInfo& info) {
   const auto given = info[0].As<Napi::Object>();
   RecorderOptions options;
   options.interval_us = static_cast<int>(number(given, "intervalUs"));
-  options.meminfo_us = static_cast<int>(number(given, "meminfoUs"));
   options.frame_us = static_cast<int>(number(given, "frameUs"));
   options.sync_us = static_cast<int>(number(given, "syncUs"));
   options.segments.folder = given.Get("folder").ToString();

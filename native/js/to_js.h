@@ -89,7 +89,7 @@ class Fields {
     set(name, value ? to_js(env_, *value) : null_js(env_));
   }
 
-  // Fields of guard/protocol.h.
+  // Fields that a line has as well.
   Fields& text(const char* name, const char* value) {
     set(name, value ? to_js(env_, std::string(value)) : null_js(env_));
     return *this;

@@ -51,6 +51,9 @@ Nvml::Nvml(Library opened) : library(std::move(opened)) {
 #define X(name, signature) library.bind(name);
   UMAPROBE_NVML_FUNCTIONS(X)
 #undef X
+#define X(field, name, ...) library.bind(name);
+  UMAPROBE_NVML_NUMBERS(X)
+#undef X
 }
 
 Failure Nvml::failure(const char* call, int status) const {

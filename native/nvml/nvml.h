@@ -3,6 +3,7 @@
 
 #include "abi/nvml.h"
 #include "machine/library.h"
+#include "nvml/numbers.h"
 
 // X(name, signature)
 // Not formatted: clang-format takes the stars for multiplications.
@@ -31,9 +32,6 @@
   X(nvmlDeviceGetAddressingMode, int(nvmlDevice_t device, nvmlDeviceAddressingMode_t* mode))      \
   X(nvmlDeviceGetMigMode, int(nvmlDevice_t device, unsigned int* current, unsigned int* pending)) \
   X(nvmlDeviceGetUtilizationRates, int(nvmlDevice_t device, nvmlUtilization_t* utilization))      \
-  X(nvmlDeviceGetTemperature, int(nvmlDevice_t device, unsigned int sensor, unsigned int* c))     \
-  X(nvmlDeviceGetPowerUsage, int(nvmlDevice_t device, unsigned int* milliwatt))                   \
-  X(nvmlDeviceGetClockInfo, int(nvmlDevice_t device, unsigned int clock, unsigned int* mhz))      \
   X(nvmlErrorString, const char*(int status))
 // clang-format on
 
@@ -47,6 +45,9 @@ struct Nvml {
   Library library;
 #define X(name, signature) Symbol<signature> name{#name};
   UMAPROBE_NVML_FUNCTIONS(X)
+#undef X
+#define X(field, name, signature, ...) Symbol<signature> name{#name};
+  UMAPROBE_NVML_NUMBERS(X)
 #undef X
 };
 

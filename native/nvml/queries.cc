@@ -135,23 +135,4 @@ Fact<double> read_utilization(CallContext& context, const Nvml& nvml, nvmlDevice
   return fact(failure, double(utilization.gpu));
 }
 
-Fact<double> read_temperature(CallContext& context, const Nvml& nvml, nvmlDevice_t device) {
-  unsigned int celsius = 0;
-  auto failure =
-      call(context, nvml, nvml.nvmlDeviceGetTemperature, device, kNvmlTemperatureGpu, &celsius);
-  return fact(failure, double(celsius));
-}
-
-Fact<double> read_power(CallContext& context, const Nvml& nvml, nvmlDevice_t device) {
-  unsigned int milliwatt = 0;
-  auto failure = call(context, nvml, nvml.nvmlDeviceGetPowerUsage, device, &milliwatt);
-  return fact(failure, double(milliwatt));
-}
-
-Fact<double> read_sm_clock(CallContext& context, const Nvml& nvml, nvmlDevice_t device) {
-  unsigned int mhz = 0;
-  auto failure = call(context, nvml, nvml.nvmlDeviceGetClockInfo, device, kNvmlClockSm, &mhz);
-  return fact(failure, double(mhz));
-}
-
 }  // namespace umaprobe

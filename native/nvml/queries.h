@@ -21,8 +21,5 @@ Fact<int> read_addressing_mode(CallContext& context, const Nvml& nvml, nvmlDevic
 Fact<std::pair<int, int>> read_mig_mode(CallContext& context, const Nvml& nvml,
                                         nvmlDevice_t device);
 Fact<double> read_utilization(CallContext& context, const Nvml& nvml, nvmlDevice_t device);
-Fact<double> read_temperature(CallContext& context, const Nvml& nvml, nvmlDevice_t device);
-Fact<double> read_power(CallContext& context, const Nvml& nvml, nvmlDevice_t device);
-Fact<double> read_sm_clock(CallContext& context, const Nvml& nvml, nvmlDevice_t device);
 
 }  // namespace umaprobe

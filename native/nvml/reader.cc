@@ -39,8 +39,10 @@ void set_failure(NvmlDevice& device, const NvmlIdentity& before, const Failure& 
   device.processes = failure;
   device.addressingMode = failure;
   device.migMode = failure;
-  device.utilizationPercent = device.temperatureC = failure;
-  device.powerMilliwatt = device.smClockMHz = failure;
+  device.utilizationPercent = failure;
+#define X(field, ...) device.field = failure;
+  UMAPROBE_NVML_NUMBERS(X)
+#undef X
 }
 
 }  // namespace
@@ -120,9 +122,14 @@ void NvmlReader::read_device(CallContext& context, const Nvml& nvml, unsigned in
   update(&NvmlDevice::processes, read_processes);
   update(&NvmlDevice::addressingMode, read_addressing_mode);
   update(&NvmlDevice::utilizationPercent, read_utilization);
-  update(&NvmlDevice::temperatureC, read_temperature);
-  update(&NvmlDevice::powerMilliwatt, read_power);
-  update(&NvmlDevice::smClockMHz, read_sm_clock);
+#define X(field, name, signature, ...)                                                         \
+  update(&NvmlDevice::field, [](CallContext& context, const Nvml& nvml, nvmlDevice_t device) { \
+    unsigned int number = 0;                                                                   \
+    auto failure = call(context, nvml, nvml.name, __VA_ARGS__, &number);                       \
+    return fact(failure, double(number));                                                      \
+  });
+  UMAPROBE_NVML_NUMBERS(X)
+#undef X
 
   // Last, and at most once a second: MIG mode takes 80 to 160 µs, everything else 0.3 to 7 µs
   // (H200, 580.159), and only an administrator changes it.

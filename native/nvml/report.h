@@ -10,6 +10,7 @@
 
 #include "base/failure.h"
 #include "base/library_report.h"
+#include "nvml/numbers.h"
 
 namespace umaprobe {
 
@@ -55,9 +56,9 @@ struct NvmlDevice {
   Maybe<int> addressingMode;
   Maybe<std::pair<int, int>> migMode;
   Maybe<double> utilizationPercent;
-  Maybe<double> temperatureC;
-  Maybe<double> powerMilliwatt;
-  Maybe<double> smClockMHz;
+#define X(name, ...) Maybe<double> name;
+  UMAPROBE_NVML_NUMBERS(X)
+#undef X
 
   template <class Visitor>
   void visit(Visitor& field) const {
@@ -70,9 +71,9 @@ struct NvmlDevice {
     field("addressingMode", addressingMode);
     field("migMode", migMode);
     field("utilizationPercent", utilizationPercent);
-    field("temperatureC", temperatureC);
-    field("powerMilliwatt", powerMilliwatt);
-    field("smClockMHz", smClockMHz);
+#define X(name, ...) field(#name, name);
+    UMAPROBE_NVML_NUMBERS(X)
+#undef X
   }
 };
 

@@ -5,7 +5,7 @@
  */
 
 import { spawn, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,20 +25,19 @@ const SECONDS = Number(process.env.UMAPROBE_BENCH_SECONDS ?? 10);
 const available = () => Number(/MemAvailable: +(\d+) kB/.exec(readFileSync('/proc/meminfo', 'utf8'))[1]) * 1024;
 
 const { guardThresholds } = await loadLib('lib/core/memory/guard-rules.ts');
-/** What the guard is given on a machine of this size. */
-const { floor: _, ...usual } = guardThresholds(totalmem());
+const { guardArguments } = await loadLib('lib/run/guard/protocol.ts');
 
-function argumentsOf(keys, command) {
-  const rules = {
-    ...usual,
-    floorBytes: 0,
-    killBelowBytes: 0,
-    intervalMs: 10,
-    graceMs: 5000,
-    ...keys,
-  };
-  return [...Object.entries(rules).map(([key, value]) => `--${key}=${value}`), '--', ...command];
+/** What the guard is given on a machine of this size. `rules`: a file. */
+function argumentsOf({ floorBytes = 0, killBelowBytes = 0, intervalMs = 10, report = -1, rules = null }, command) {
+  const thresholds = guardThresholds(totalmem(), { floorBytes, killBelowBytes });
+  const fds = { report, control: -1, signals: -1, readings: -1 };
+  const words = guardArguments(thresholds, { intervalMs, graceMs: 5000, fds });
+  return [...words, ...(rules === null ? [] : [`--rules=${rules}`]), '--', ...command];
 }
+
+/** Nothing that is seen is a fall. */
+const NO_FALL = join(temporaryFolder(), 'rules');
+writeFileSync(NO_FALL, `min_fall_bytes ${2 ** 50}\n`);
 
 /** CPU time in ns of all threads, from the scheduler, and how often the first one slept. */
 function usage(pid) {
@@ -110,7 +109,7 @@ async function together(intervalMs, atMost) {
 /** Milliseconds from the threshold to the signal, and to the end of the program; null: the program ended by itself. */
 async function react(program) {
   const threshold = Math.floor(available() - 96 * MiB);
-  const keys = { floorBytes: threshold, killBelowBytes: threshold, minFallBytes: 2 ** 50, reportFd: 3 };
+  const keys = { floorBytes: threshold, killBelowBytes: threshold, report: 3, rules: NO_FALL };
   const child = spawn(guard, argumentsOf(keys, [program, String(threshold), String(GiB)]), {
     stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
   });

@@ -9,16 +9,14 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadLib } from '../../scripts/load-lib.mjs';
 import { compile, limit, loadBinding, quantile, skip, temporaryFolder } from './measure.mjs';
 
 const MiB = 2 ** 20;
 const TRIPS = Number(process.env.UMAPROBE_BENCH_TRIPS ?? 100);
 const binding = loadBinding();
-const { probeThresholds } = await loadLib('lib/core/memory/guard-rules.ts');
-const rulesOf = (floor, pressureFull, reportFd) => ({
-  ...probeThresholds(floor, pressureFull),
-  intervalMs: 5,
+const rulesOf = (floorBytes, pressureFullPercent, reportFd) => ({
+  floorBytes,
+  pressureFullPercent,
   parent: process.ppid,
   exitAfterMs: 0,
   reportFd,

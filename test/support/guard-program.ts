@@ -1,12 +1,12 @@
 /** umaprobe-guard, as guard() starts it: what it reports, and how it ends. */
 
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { guardThresholds } from '../../lib/core/memory/guard-rules.ts';
+import { type GuardThresholds, guardThresholds } from '../../lib/core/memory/guard-rules.ts';
 import { guardProgram } from '../../lib/core/native/binding.ts';
-import type { PROGRAM_OPTIONS, PROGRAM_TEXTS, ProgramRules } from '../../lib/core/native/guard-protocol.ts';
+import { guardArguments, type RunOptions } from '../../lib/run/guard/protocol.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { GiB, MiB } from './units.ts';
 import { waitFor } from './wait.ts';
@@ -46,30 +46,43 @@ export interface EndedLine extends GuardLine {
   actions: ActionLine[];
 }
 
-const { floor: _, ...thresholds } = guardThresholds(128 * GiB);
+/** A rule of native/run/supervisor/rule_list.h, by its name. */
+type RuleName = `${string}_${string}`;
+type Keys = Readonly<
+  Partial<Omit<GuardThresholds, 'floor'> & RunOptions> & { floorBytes?: number; replay?: string } & {
+    [Name in RuleName]?: number;
+  }
+>;
 
-/** Rules for the tests: those of the field, with less of a fall and fewer blocks. */
-export const RULES: ProgramRules = {
-  ...thresholds,
-  floorBytes: 8 * GiB,
-  killBelowBytes: 2 * GiB,
-  minFallBytes: 64 * MiB,
-  minBlocksBytes: 16 * MiB,
-  intervalMs: 10,
-  graceMs: 5000,
-};
-type Name = keyof ProgramRules | keyof typeof PROGRAM_OPTIONS | (typeof PROGRAM_TEXTS)[number];
-type Keys = { readonly [Key in Name]?: number | string | undefined };
+/** The machine and the rules of the tests: those of the field, with less of a fall and fewer blocks. */
+const USUAL = { ...guardThresholds(128 * GiB), floorBytes: 8 * GiB, intervalMs: 10, graceMs: 5000 };
+const RULES = { min_fall_bytes: 64 * MiB, min_blocks_bytes: 16 * MiB };
 
 /** Rules that stop nothing on this machine. */
-export const HARMLESS: Keys = { floorBytes: 0, killBelowBytes: 0, nearBytes: 0, killNearBytes: 0 };
+export const HARMLESS: Keys = { floorBytes: 0, killBelowBytes: 0, near_bytes: 0, kill_near_bytes: 0 };
 /** Rules that stop everything at once, by SIGTERM: what other programs take meanwhile is no fall. */
-export const CRITICAL: Keys = { floorBytes: 2 ** 50, killBelowBytes: 2 ** 49, minFallBytes: 2 ** 50 };
+export const CRITICAL: Keys = { floorBytes: 2 ** 50, killBelowBytes: 2 ** 49, min_fall_bytes: 2 ** 50 };
+
+/** A file of rules, for --rules. Every user may read it. */
+function rulesFile(rules: Readonly<Record<string, unknown>>): string {
+  const folder = temporaryFolder('rules');
+  chmodSync(folder, 0o755);
+  const file = join(folder, 'rules');
+  const lines = Object.entries(rules).map(([name, value]) => `${name} ${value}\n`);
+  writeFileSync(file, lines.join(''));
+  return file;
+}
 
 export function guardWords(keys: Keys, command: readonly string[] = []): string[] {
-  const options = Object.entries({ ...RULES, ...keys }).filter(([, value]) => value !== undefined);
-  const tail = command.length === 0 ? [] : ['--', ...command];
-  return [...options.map(([key, value]) => `--${key}=${value}`), ...tail];
+  const { floorBytes, replay, ...given } = { ...USUAL, ...keys };
+  const rules = Object.entries({ ...RULES, ...given }).filter(([name]) => name.includes('_'));
+  const words = guardArguments({ ...given, floor: { bytes: floorBytes, from: '' } }, given);
+  return [
+    `--rules=${rulesFile(Object.fromEntries(rules))}`,
+    ...words,
+    ...(replay === undefined ? [] : [`--replay=${replay}`]),
+    ...(command.length === 0 ? [] : ['--', ...command]),
+  ];
 }
 
 function linesOf(text: string): GuardLine[] {
@@ -112,7 +125,8 @@ export interface Guarded {
 }
 
 export function startGuard(keys: Keys, command: readonly string[], options: SpawnOptions = {}): Guarded {
-  const args = guardWords({ reportFd: 3, controlFd: 4, ...keys }, command);
+  const fds = { report: 3, control: 4, signals: -1, readings: -1 };
+  const args = guardWords({ fds, ...keys }, command);
   const child = spawn(guardProgram().file, args, { ...options, stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] });
   const lines: GuardLine[] = [];
   const output = { stdout: '', stderr: '' };

@@ -1,9 +1,13 @@
-/** The guard of a probe in programs that run the binary: `guard({ floorBytes, … })`, with the rules of lib/core/memory. */
+/** The guard of a probe in programs that run the binary: `guard({ floorBytes, … })`. */
 
-import { probeThresholds } from '../../lib/core/memory/guard-rules.ts';
+import type { ProbeRules } from '../../lib/core/native/contract.ts';
 
-const RULES = { ...probeThresholds(0, 0), intervalMs: 5, parent: 0, exitAfterMs: 0, reportFd: -1 };
-const NEAR_FLOORS = probeThresholds(1, 0).pressureNearBytes;
+export const PROBE_RULES: ProbeRules = {
+  floorBytes: 0,
+  pressureFullPercent: 0,
+  parent: 0,
+  exitAfterMs: 0,
+  reportFd: -1,
+};
 
-export const GUARD = `const guard = ({ floorBytes = 0, ...rules } = {}) => b.guardStart({ ...${JSON.stringify(RULES)}, floorBytes,
-  pressureNearBytes: floorBytes === 0 ? Number.MAX_SAFE_INTEGER : floorBytes * ${NEAR_FLOORS}, ...rules });`;
+export const GUARD = `const guard = (rules = {}) => b.guardStart({ ...${JSON.stringify(PROBE_RULES)}, ...rules });`;

@@ -4,8 +4,7 @@
  */
 
 import type { Fact, Failure } from '../../base/errors.ts';
-import type { AllocatorKind } from '../../types/index.ts';
-import type { ProbeRules, ProbeTrip } from './guard-protocol.ts';
+import type { AllocatorKind, ProbeGuardReport } from '../../types/index.ts';
 
 /** A library opened at run time. Absent properties were not read before the deadline. */
 export interface NativeLibrary {
@@ -96,6 +95,36 @@ export interface NativeAllocator {
   durationMs: number;
 }
 
+/** What the guard of a probe trips by; the rest is in native/guard/rules.h. */
+export interface ProbeRules {
+  /** Trips when MemAvailable is below; 0: not watched. */
+  floorBytes: number;
+  /** Trips when PSI full is at or above, and dangerous; 0: not watched. */
+  pressureFullPercent: number;
+  /** Trips when the parent process is not this one; 0: not watched. */
+  parent: number;
+  /** Ends the process so long after a trip that did not help; 0: never. */
+  exitAfterMs: number;
+  /** Takes a line of each trip; -1: none. */
+  reportFd: number;
+}
+
+/**
+ * A trip of the guard: what it read, when (CLOCK_MONOTONIC, as process.hrtime), and the time from that reading until no
+ * allocation, touch or verification was running, and until all blocks were freed; null: not yet, or not read. It is a line
+ * on `reportFd` when the guard trips, and one when it ends the process (`left`).
+ */
+export interface ProbeTrip {
+  reason: ProbeGuardReport['reason'];
+  available: number | null;
+  freeInCpuLists: number | null;
+  pressureFull: number | null;
+  stoppedAfterMs: number | null;
+  freedAfterMs: number | null;
+  atMs: number;
+  left: boolean;
+}
+
 /**
  * State of the guard. PSI full is the larger of avg10 as the kernel last updated it (every two seconds), and avg10 as of now.
  */
@@ -113,8 +142,6 @@ export interface NativeGuard {
 export interface NativeRecorderOptions {
   /** Between two readings of MemFree, 1,000 to 1,000,000. */
   intervalUs: number;
-  /** Between two readings of /proc/meminfo. */
-  meminfoUs: number;
   /** Time of one frame of readings: last, lowest and highest values. */
   frameUs: number;
   /** Between two writes, each followed by fdatasync. */

@@ -3,8 +3,7 @@
 import { isFailure } from '../../base/facts.ts';
 import { deserializeError } from '../../base/serialized-error.ts';
 import type { ProbeGuardReport } from '../../types/index.ts';
-import type { NativeAllocator } from '../native/contract.ts';
-import type { ProbeTrip } from '../native/guard-protocol.ts';
+import type { NativeAllocator, ProbeTrip } from '../native/contract.ts';
 import { guardReport } from './guard-report.ts';
 import { type ChildMessage, parseLine } from './protocol.ts';
 

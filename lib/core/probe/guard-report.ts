@@ -3,7 +3,7 @@
 import { formatBoth, formatBytes } from '../../base/format.ts';
 import type { ProbeGuardReport } from '../../types/index.ts';
 import { stalledAtLimitText } from '../memory/pressure.ts';
-import type { ProbeTrip } from '../native/guard-protocol.ts';
+import type { ProbeTrip } from '../native/contract.ts';
 import type { RunLimits } from './context.ts';
 
 /** "the guard stopped it: MemAvailable 8.21 GiB (8.82 GB) fell below the floor of 8.38 GiB (9.00 GB)". */

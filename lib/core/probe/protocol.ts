@@ -3,8 +3,7 @@
 import type { Fact } from '../../base/errors.ts';
 import type { SerializedError } from '../../base/serialized-error.ts';
 import type { BeginRecord } from '../journal/records.ts';
-import type { NativeAllocator, NativeGuard } from '../native/contract.ts';
-import type { ProbeRules } from '../native/guard-protocol.ts';
+import type { NativeAllocator, NativeGuard, ProbeRules } from '../native/contract.ts';
 import type { RunLimits } from './context.ts';
 import type { ProbeCommand } from './spec.ts';
 

@@ -3,7 +3,6 @@
 import { isFailure } from '../../base/facts.ts';
 import { defaultJournal, type Journal, openJournal } from '../journal/index.ts';
 import { blockUse } from '../memory/contiguity.ts';
-import { probeThresholds } from '../memory/guard-rules.ts';
 import { STALLED_PERCENT } from '../memory/pressure.ts';
 import { native } from '../native/binding.ts';
 import type { NativeAllocator } from '../native/contract.ts';
@@ -18,8 +17,6 @@ import { settle } from './settle.ts';
 import type { Baseline, ProbeRun, ProbeSpec } from './spec.ts';
 import { type Supervisor, supervise } from './supervisor.ts';
 
-/** The guard checks 200 times a second, in native code: at most 1 % of a core. */
-const GUARD_INTERVAL_MS = 5;
 /** If the memory is not free by then, the guard ends the process. */
 const GUARD_EXIT_AFTER_MS = 200;
 
@@ -134,8 +131,8 @@ function childRequest(baseline: Baseline, spec: AnySpec, journal: Journal | null
     command: spec.command,
     limits,
     guard: {
-      ...probeThresholds(floor?.bytes ?? 0, pressureFull ?? 0),
-      intervalMs: GUARD_INTERVAL_MS,
+      floorBytes: floor?.bytes ?? 0,
+      pressureFullPercent: pressureFull ?? 0,
       parent: process.pid,
       exitAfterMs: GUARD_EXIT_AFTER_MS,
       reportFd: GUARD_FD,

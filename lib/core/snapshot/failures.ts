@@ -11,21 +11,8 @@ const CUDA_NOT_SUPPORTED = 801;
 const NVML_NOT_SUPPORTED = 3;
 const NVML_FUNCTION_NOT_FOUND = 13;
 
-/** Fields of the binary's NVML device, and their paths in the report. */
-const NVML_PATHS: Readonly<Record<keyof Omit<NativeNvmlDevice, 'index'>, string>> = {
-  memory: 'nvml',
-  processes: 'processes',
-  addressingMode: 'addressingMode',
-  migMode: 'migMode',
-  utilizationPercent: 'utilizationPercent',
-  temperatureC: 'temperatureC',
-  powerMilliwatt: 'powerW',
-  smClockMHz: 'smClockMHz',
-  name: 'name',
-  uuid: 'uuid',
-  pciBusId: 'pciBusId',
-};
-const NVML_FIELDS = Object.entries(NVML_PATHS) as [keyof typeof NVML_PATHS, string][];
+/** Where a field of the binary's NVML device has another name in the report. */
+const NVML_PATHS: Readonly<Record<string, string>> = { memory: 'nvml', powerMilliwatt: 'powerW' };
 
 export function callFailure(library: CallFailure['library'], failure: Failure): CallFailure {
   const { call, name, status } = failure;
@@ -58,7 +45,11 @@ export function deviceFailures({ cuda, memGetInfo, nvml, timedOut }: DeviceFacts
     add(found, 'cuda', 'pciBusId', cuda.pciBusId);
   }
   add(found, 'cuda', 'memoryModel', timedOut.cuda);
-  if (nvml !== null) for (const [key, path] of NVML_FIELDS) add(found, 'nvml', path, nvml[key]);
+  if (nvml !== null) {
+    const { memory, name, uuid, pciBusId, ...others } = nvml;
+    for (const [key, fact] of Object.entries({ memory, ...others, name, uuid, pciBusId }))
+      add(found, 'nvml', NVML_PATHS[key] ?? key, fact);
+  }
   add(found, 'nvml', 'nvml', timedOut.nvml);
   return found;
 }

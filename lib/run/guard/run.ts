@@ -46,7 +46,7 @@ export class GuardRun {
   /** Of the readings, for a guard that was ended before its report. */
   readonly #seen = { count: 0, first: NO_READING, lowest: NO_READING };
   #failed: Extract<Report, { event: 'failed' }> | null = null;
-  /** What the caller's function threw. */
+  /** What the caller's function threw, or a line of the native guard that is not known. */
   #thrown: { error: unknown } | null = null;
 
   constructor(settings: Settings, thresholds: GuardThresholds, simulated: string | null) {
@@ -80,6 +80,12 @@ export class GuardRun {
       this.#ended = report;
       this.#addMissing(report.actions ?? []);
     }
+  }
+
+  /** The run rejects with it, once the program has ended. */
+  fail(error: unknown): void {
+    this.#thrown ??= { error };
+    this.onStopNeeded();
   }
 
   output(stream: 'stdout' | 'stderr', line: string): void {
@@ -228,8 +234,7 @@ export class GuardRun {
     try {
       this.#settings.onEvent(event);
     } catch (error) {
-      this.#thrown = { error };
-      this.onStopNeeded();
+      this.fail(error);
     }
   }
 

@@ -2,7 +2,7 @@
 
 import { capitalized, clean, formatBytes, formatDuration } from '../../base/format.ts';
 import { availableBytes } from '../../core/memory/available.ts';
-import { type GuardThresholds, NOTIFY_MS } from '../../core/memory/guard-rules.ts';
+import { type GuardThresholds, SHOWN_RULES } from '../../core/memory/guard-rules.ts';
 import { stalledText } from '../../core/memory/pressure.ts';
 import type { GuardAction, GuardEvidence, LeftBehind } from '../../types/index.ts';
 
@@ -55,9 +55,9 @@ function seenText(reason: GuardAction['reason'], evidence: GuardEvidence, thresh
     case 'below-kill':
       return `${left}, less than the limit of ${formatBytes(thresholds.killBelowBytes)}`;
     case 'low-and-stalled':
-      return `${left}, less than ${floor}, and ${signs(evidence, thresholds, falling)}`;
+      return `${left}, less than ${floor}, and ${signs(evidence, falling)}`;
     case 'stalled':
-      return `${stalledText(pressureFull ?? 0)}, and so for ${formatDuration(thresholds.pressureForMs)}`;
+      return `${stalledText(pressureFull ?? 0)}, and so for ${formatDuration(SHOWN_RULES.pressureForMs)}`;
     case 'loading':
       return `${formatBytes(free)} were free while the program loads`;
     case 'requested':
@@ -66,11 +66,8 @@ function seenText(reason: GuardAction['reason'], evidence: GuardEvidence, thresh
 }
 
 /** What was seen besides memory below the floor. */
-function signs(
-  { freeBlocks, pressureFull, swapFree }: GuardEvidence,
-  { minBlocksBytes, pressureFullPercent }: GuardThresholds,
-  falling: string | null,
-): string {
+function signs({ freeBlocks, pressureFull, swapFree }: GuardEvidence, falling: string | null): string {
+  const { minBlocksBytes, pressureFullPercent } = SHOWN_RULES;
   const seen = [
     pressureFull !== null && pressureFull >= pressureFullPercent ? stalledText(pressureFull) : null,
     freeBlocks !== null && freeBlocks < minBlocksBytes
@@ -93,6 +90,6 @@ function heldText({ groupBytes, groupGpuBytes, othersGrewBytes }: GuardEvidence)
 
 /** null: the command of `notify` did its work. */
 export function notifyFailure(file: string, exitCode: number, late: boolean): string | null {
-  if (late) return `${clean(file)} took longer than ${formatDuration(NOTIFY_MS)} and was ended`;
+  if (late) return `${clean(file)} took longer than ${formatDuration(SHOWN_RULES.notifyMs)} and was ended`;
   return exitCode === 0 ? null : `${clean(file)} ended with exit code ${exitCode}`;
 }

@@ -13,7 +13,7 @@ import { checkNamedFolder } from '../../base/named-path.ts';
 import { startProcess } from '../../base/start-process.ts';
 import { readHostMemory } from '../../core/host/meminfo-within.ts';
 import { checkBelowTotal } from '../../core/memory/floor.ts';
-import { type GuardThresholds, guardThresholds, PROGRAM_NICER } from '../../core/memory/guard-rules.ts';
+import { type GuardThresholds, guardThresholds } from '../../core/memory/guard-rules.ts';
 import { guardProgram, native } from '../../core/native/binding.ts';
 import { memoryNow } from '../../core/snapshot/settled.ts';
 import type { GuardOptions, GuardReport } from '../../types/index.ts';
@@ -126,10 +126,14 @@ async function follow(
   run.onStopNeeded = stop;
   const failed = new AbortController();
   const reports = new LineSplitter((line) => {
-    const report = parseReport(line);
-    if (report === null) return;
-    run.add(report);
-    if (report.event === 'failed') failed.abort();
+    try {
+      const report = parseReport(line);
+      if (report === null) return;
+      run.add(report);
+      if (report.event === 'failed') failed.abort();
+    } catch (error) {
+      run.fail(error);
+    }
   });
   const report = (child.stdio[reportFd] as Readable).setEncoding('utf8');
   report.on('data', (text: string) => reports.write(text));
@@ -199,29 +203,25 @@ function guardCommandLine(
   { channels, simulated, tty }: { channels: Channels; simulated: boolean; tty: boolean },
 ): readonly string[] {
   const { command, dryRun, graceMs, intervalMs, keepPriority, notify, target } = settings;
-  const { control, readings, report, signals } = channels.fds;
+  const { fds } = channels;
   const { ignoresHangup, openFiles } = inherited();
-  const load = settings.loadActions ?? permittedLoadActions(simulated);
-  const words = guardArguments(
-    thresholds,
-    { intervalMs, graceMs: Math.round(graceMs) },
-    {
-      act: dryRun ? 0 : 1,
-      // A target runs already: it does not load.
-      load: command === null ? '' : load.join(','),
-      reportFd: report,
-      controlFd: control,
-      tty: tty ? 1 : 0,
-      nicer: keepPriority ? 0 : PROGRAM_NICER,
-      parent: signals < 0 ? 0 : process.pid,
-      ...(signals < 0 ? {} : { signalsFd: signals }),
-      ...(readings < 0 ? {} : { readingsFd: readings }),
-      ...(openFiles === null ? {} : { openFiles }),
-      ...(ignoresHangup ? { ignoreHangup: 1 } : {}),
-      ...(target === null ? {} : { target: targetArgument(target) }),
-      ...(notify === null ? {} : { notifyWords: notify.length }),
+  const words = guardArguments(thresholds, {
+    intervalMs,
+    graceMs: Math.round(graceMs),
+    dryRun,
+    // A target runs already: it does not load.
+    load: command === null ? [] : (settings.loadActions ?? permittedLoadActions(simulated)),
+    target: target === null ? null : targetArgument(target),
+    notifyWords: notify?.length ?? 0,
+    fds,
+    program: {
+      tty,
+      parent: fds.signals < 0 ? undefined : process.pid,
+      openFiles: openFiles ?? undefined,
+      nohup: ignoresHangup,
+      nicer: !keepPriority,
     },
-  );
+  });
   const commands = [...(notify ?? []), ...(command ?? [])];
   return commands.length === 0 ? words : [...words, '--', ...commands];
 }

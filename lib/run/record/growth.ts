@@ -1,12 +1,11 @@
 /** Processes that grow steadily over a long recording: a leak is the commonest slow death of a machine. Pure. */
 
 import { MiB } from '../../base/format.ts';
-import { LOAD_LIMIT_MS } from '../../core/memory/guard-rules.ts';
 import { PLATEAU_SHARE } from '../../core/memory/plateaus.ts';
 import type { ProcessSeries, RecordedGrowth } from '../../types/index.ts';
 
-/** A process is looked at over this time at least: a load of the longest kind is over after two thirds of it. */
-const LEAST_MS = 1.5 * LOAD_LIMIT_MS;
+/** A process is looked at over this time at least. A load of the longest kind, from a network share, is over after half of it. */
+const LEAST_MS = 45 * 60_000;
 /** Parts of this time. In each the process holds more than in the one before. */
 const PARTS = 6;
 /** Lists of processes in a part. */

@@ -9,7 +9,6 @@ import { reason } from '../../base/facts.ts';
 import { MiB } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { hostFloor } from '../../core/memory/floor.ts';
-import { RECORD_MEMINFO_MS } from '../../core/memory/guard-rules.ts';
 import { defaultDevice } from '../../core/memory/headroom.ts';
 import { gpuText, ownGpus } from '../../core/memory/own-memory.ts';
 import { native } from '../../core/native/binding.ts';
@@ -54,7 +53,6 @@ export async function startRecorder(settings: Settings): Promise<Recorder> {
   const segmentBytes = Math.min(16 * MiB, Math.max(MiB, Math.floor(settings.maxSizeBytes / SEGMENTS)));
   const failure = binding.recorderStart({
     intervalUs: settings.intervalMs * 1000,
-    meminfoUs: RECORD_MEMINFO_MS * 1000,
     frameUs: settings.frameMs * 1000,
     syncUs: SYNC_MS * 1000,
     folder: own.folder.path,

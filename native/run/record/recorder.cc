@@ -23,10 +23,10 @@ constexpr size_t kMaxPending = 1u << 20;
 // Of a frame: -1 is what was not read.
 int64_t whole(double number) { return known(number) ? static_cast<int64_t>(number) : -1; }
 
-MemoryReader::Every read_every(const RecorderOptions& options) {
+MemoryReader::Every read_every() {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   MemoryReader::Every every;
-  every.available = options.meminfo_us / 1e6;
+  every.available = pace::kAvailableNear;
   every.pressure = every.blocks = every.lists = kNever;
   return every;
 }
@@ -74,7 +74,7 @@ Recorder::Recorder(const RecorderOptions& options, std::unique_ptr<Host> host)
     : options_(options),
       host_(std::move(host)),
       segments_(options.segments),
-      reader_(*host_, read_every(options)) {}
+      reader_(*host_, read_every()) {}
 
 bool Recorder::note(const std::string& json) {
   std::lock_guard<std::mutex> lock(mutex_);

@@ -19,7 +19,6 @@ namespace umaprobe {
 
 struct RecorderOptions {
   int interval_us = 0;  // between readings of MemFree, 1,000 to 1,000,000
-  int meminfo_us = 0;   // between readings of /proc/meminfo
   int frame_us = 0;     // readings that become one frame
   int sync_us = 0;      // between two writes
   Segments::Options segments;

@@ -2,24 +2,24 @@
 // the next one has begun it is expected to take as much as the largest of the last seconds.
 #pragma once
 
-#include "guard/protocol.h"
+#include "run/supervisor/rules.h"
 
 namespace umaprobe {
 
 class Bursts {
  public:
-  explicit Bursts(const ProgramRules& rules) : rules_(rules) {}
+  explicit Bursts(const Rules& rules) : rules_(rules) {}
 
   void add(double t, double left) {
-    if (t - t_ < rules_.burst_every) return;
-    const bool falls = last_ - left >= rules_.burst_step;
+    if (t - t_ < rules_.burst_every_s) return;
+    const bool falls = last_ - left >= rules_.burst_step_bytes;
     if (falls && !falling_) {
       falling_ = true;
       began_ = t_;
       from_ = last_;
     }
     if (falls) fell_at_ = t;
-    if (falling_ && t - fell_at_ >= rules_.burst_rest) end(t, left);
+    if (falling_ && t - fell_at_ >= rules_.burst_rest_s) end(t, left);
     t_ = t;
     last_ = left;
   }
@@ -30,8 +30,8 @@ class Bursts {
   double speed() const { return (from_ - last_) / age(); }
   // What will be left at the end of the present fall; kUnknown: it is no burst, or the first.
   double expected() const {
-    const bool seen = t_ - largest_at_ < rules_.burst_memory;
-    const bool is_alike = falling_ && age() <= rules_.burst_for && from_ - last_ < largest_ &&
+    const bool seen = t_ - largest_at_ < rules_.burst_memory_s;
+    const bool is_alike = falling_ && age() <= rules_.burst_for_s && from_ - last_ < largest_ &&
                           2 * speed() >= largest_speed_;
     return seen && is_alike ? from_ - largest_ : kUnknown;
   }
@@ -41,14 +41,14 @@ class Bursts {
     falling_ = false;
     const double bytes = from_ - left;
     const double time = fell_at_ - began_;
-    if (bytes < rules_.min_fall || time > rules_.burst_for) return;
-    if (bytes < largest_ && t - largest_at_ < rules_.burst_memory) return;
+    if (bytes < rules_.min_fall_bytes || time > rules_.burst_for_s) return;
+    if (bytes < largest_ && t - largest_at_ < rules_.burst_memory_s) return;
     largest_ = bytes;
     largest_speed_ = bytes / time;
     largest_at_ = t;
   }
 
-  const ProgramRules& rules_;
+  const Rules& rules_;
   double t_ = 0, last_ = kUnknown;
   bool falling_ = false;
   double began_ = 0, from_ = 0, fell_at_ = 0;

@@ -33,11 +33,11 @@ pid_t fork_into(const Cgroup& cgroup) {
 // What Node has changed in umaprobe.
 void undo_node(const SupervisorOptions& options) {
   rlimit files;
-  if (known(options.open_files) && ::getrlimit(RLIMIT_NOFILE, &files) == 0) {
-    files.rlim_cur = std::min(static_cast<rlim_t>(options.open_files), files.rlim_max);
+  if (options.program.open_files >= 0 && ::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = std::min(static_cast<rlim_t>(options.program.open_files), files.rlim_max);
     ::setrlimit(RLIMIT_NOFILE, &files);
   }
-  if (options.ignore_hangup) ::signal(SIGHUP, SIG_IGN);
+  if (options.program.nohup != 0) ::signal(SIGHUP, SIG_IGN);
 }
 
 [[noreturn]] void become(const SupervisorOptions& options, const Protection& protection, int nicer,

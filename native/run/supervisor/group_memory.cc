@@ -7,8 +7,8 @@
 
 #include "host/free_pages.h"
 #include "host/meminfo.h"
-#include "runtime/thread_priority.h"
 #include "run/supervisor/small_thread.h"
+#include "runtime/thread_priority.h"
 
 namespace umaprobe {
 namespace {

@@ -30,10 +30,10 @@ bool uses_gpu(const Holdings& held) { return held.others_gpu > 0; }
 
 }  // namespace
 
-Judge::Judge(const ProgramRules& rules)
+Judge::Judge(const Rules& rules)
     : rules_(rules),
-      recent_(rules.slope_half + rules.slope_half),
-      long_(rules.low_for),
+      recent_(rules.slope_half_s + rules.slope_half_s),
+      long_(rules.low_for_s),
       bursts_(rules_) {}
 
 Verdict Judge::add(const Reading& now) {
@@ -41,7 +41,8 @@ Verdict Judge::add(const Reading& now) {
   recent_.add(now);
   long_.add(now);
   bursts_.add(now.t, now.left());
-  if (now.left() >= rules_.floor + rules_.crossing + rules_.min_fall) above_ = now;
+  if (now.left() >= rules_.floor_bytes + rules_.crossing_bytes + rules_.min_fall_bytes)
+    above_ = now;
   return judge();
 }
 
@@ -53,21 +54,22 @@ Verdict Judge::again(const Holdings& held) {
 Verdict Judge::judge() {
   Verdict verdict;
   const Fall fall = this->fall();
-  const double above = std::fmax(0, now_.left() - rules_.floor);
+  const double above = std::fmax(0, now_.left() - rules_.floor_bytes);
   verdict.slope = fall.slope;
   if (fall.slope < 0) verdict.seconds_to_floor = above / -fall.slope;
-  wants_group_ = above == 0 || !(above > -rules_.group_horizon * fall.slope);
+  wants_group_ = above == 0 || !(above > -rules_.group_horizon_s * fall.slope);
 
   judge_low(verdict);
-  if (now_.left() < rules_.kill_below)
+  if (now_.left() < rules_.kill_below_bytes)
     raise(verdict, is_critical(-fall.now) ? Level::kKill : Level::kTerm, reason_word::kBelowKill);
-  if (lasts(now_.pressure >= rules_.pressure_full, rules_.pressure_for, now_.t, stalled_since_))
+  if (lasts(now_.pressure >= rules_.pressure_full_percent, rules_.pressure_for_s, now_.t,
+            stalled_since_))
     raise(verdict, Level::kTerm, reason_word::kStalled);
   if (fall.since) take(verdict, level_of(-fall.slope), fall.since);
   if (const Level level = level_of_burst(); level != Level::kNone)
     take(verdict, level, recent_.before(now_.t, bursts_.age()));
   // However slowly it gets there.
-  if (now_.left() < rules_.floor + rules_.crossing && known(above_.available))
+  if (now_.left() < rules_.floor_bytes + rules_.crossing_bytes && known(above_.available))
     take(verdict, Level::kTerm, &above_);
   return verdict;
 }
@@ -87,24 +89,25 @@ void Judge::take(Verdict& verdict, Level level, const Reading* since) {
 // memory that is critical. After SIGTERM the grace is left.
 Level Judge::level_of(double fall) const {
   const double left = now_.left();
-  if (left < rules_.kill_below) return Level::kNone;
-  const bool low = left < rules_.floor;
-  const double distance = left - (low ? rules_.kill_below : rules_.floor);
+  if (left < rules_.kill_below_bytes) return Level::kNone;
+  const bool low = left < rules_.floor_bytes;
+  const double distance = left - (low ? rules_.kill_below_bytes : rules_.floor_bytes);
   const double seconds = distance / fall;
-  if (seconds < rules_.kill_horizon && (low || distance < rules_.kill_near)) return Level::kKill;
-  if (seconds < rules_.grace + rules_.horizon && (low || distance < rules_.near))
+  if (seconds < rules_.kill_horizon_s && (low || distance < rules_.kill_near_bytes))
+    return Level::kKill;
+  if (seconds < rules_.grace_s + rules_.horizon_s && (low || distance < rules_.near_bytes))
     return Level::kTerm;
   return Level::kNone;
 }
 
 Level Judge::level_of_burst() const {
-  if (!(bursts_.expected() < rules_.floor)) return Level::kNone;
-  const double seconds = (now_.left() - rules_.floor) / bursts_.speed();
-  return seconds < rules_.kill_horizon ? Level::kKill : Level::kTerm;
+  if (!(bursts_.expected() < rules_.floor_bytes)) return Level::kNone;
+  const double seconds = (now_.left() - rules_.floor_bytes) / bursts_.speed();
+  return seconds < rules_.kill_horizon_s ? Level::kKill : Level::kTerm;
 }
 
 // Whether less than a moment is left until nothing is.
-bool Judge::is_critical(double fall) const { return now_.left() < fall * rules_.horizon; }
+bool Judge::is_critical(double fall) const { return now_.left() < fall * rules_.horizon_s; }
 
 const Reading* Judge::before(double age) const {
   const Reading* then = recent_.before(now_.t, age);
@@ -113,16 +116,16 @@ const Reading* Judge::before(double age) const {
 
 Judge::Fall Judge::fall() const {
   Fall fall;
-  double half = rules_.slope_half;
-  while (half <= rules_.longest_slope_half) {
+  double half = rules_.slope_half_s;
+  while (half <= rules_.longest_slope_half_s) {
     const Reading* middle = before(half);
     const Reading* then = before(half + half);
     if (!then) break;
     const double bytes = then->left() - now_.left();
     fall.slope = -bytes / (now_.t - then->t);
     if (!known(fall.now)) fall.now = fall.slope;
-    const double least = bytes * rules_.least_half;
-    if (bytes >= rules_.min_fall && then->left() - middle->left() >= least &&
+    const double least = bytes * rules_.least_half_share;
+    if (bytes >= rules_.min_fall_bytes && then->left() - middle->left() >= least &&
         middle->left() - now_.left() >= least) {
       fall.since = then;
       break;
@@ -139,7 +142,7 @@ double Judge::taken_by_others(const Reading& then) const {
   const Holdings& held = now_.held;
   const double seconds = now_.t - then.t;
   const double fell = then.left() - now_.left();
-  const double oldest = seconds * rules_.held_age;
+  const double oldest = seconds * rules_.held_age_share;
   if (!(now_.t - held.t < oldest) || !(held.t > then.held.t)) return kUnknown;
   double grew = others_grew(then.held, held);
   if (uses_gpu(held) || uses_gpu(then.held)) {
@@ -149,7 +152,7 @@ double Judge::taken_by_others(const Reading& then) const {
       return taken_between_gpu_readings(fell / seconds);
     }
   }
-  const bool most = grew >= rules_.others * std::fmax(fell, then.held.left - held.left);
+  const bool most = grew >= rules_.others_share * std::fmax(fell, then.held.left - held.left);
   return most ? grew : kUnknown;
 }
 
@@ -162,25 +165,26 @@ double Judge::taken_between_gpu_readings(double fall) const {
   const double fell = first->left() - last->left();
   const double grew =
       others_grew(first->held, last->held) + now_.held.others_gpu - last->held.others_gpu;
-  const bool alike = fell >= rules_.min_fall && fall < rules_.faster * fell / (last->t - first->t);
-  return alike && grew >= rules_.others * fell ? grew : kUnknown;
+  const bool alike =
+      fell >= rules_.min_fall_bytes && fall < rules_.faster_factor * fell / (last->t - first->t);
+  return alike && grew >= rules_.others_share * fell ? grew : kUnknown;
 }
 
 bool Judge::other_evidence() const {
-  if (now_.pressure >= rules_.pressure_full) return true;
-  if (!(now_.pressure >= rules_.some_pressure)) return false;
-  return now_.free_blocks < rules_.min_blocks ||
-         (now_.swap_total > 0 && now_.swap_free < now_.swap_total * rules_.swap_used_up);
+  if (now_.pressure >= rules_.pressure_full_percent) return true;
+  if (!(now_.pressure >= rules_.some_pressure_percent)) return false;
+  return now_.free_blocks < rules_.min_blocks_bytes ||
+         (now_.swap_total > 0 && now_.swap_free < now_.swap_total * rules_.swap_used_up_share);
 }
 
 // Below the floor nothing more should be loaded; that alone is no danger.
 void Judge::judge_low(Verdict& verdict) {
-  const bool low = now_.left() < rules_.floor;
-  const bool long_low = lasts(low, rules_.low_for, now_.t, low_since_);
-  const bool evident = lasts(low && other_evidence(), rules_.low_for, now_.t, evidence_since_);
+  const bool low = now_.left() < rules_.floor_bytes;
+  const bool long_low = lasts(low, rules_.low_for_s, now_.t, low_since_);
+  const bool evident = lasts(low && other_evidence(), rules_.low_for_s, now_.t, evidence_since_);
   if (low) raise(verdict, Level::kWarn, reason_word::kLowAndStalled);
-  const Reading* then = long_low ? long_.before(now_.t, rules_.low_for) : nullptr;
-  const bool falls = then && then->left() - now_.left() >= rules_.min_fall;
+  const Reading* then = long_low ? long_.before(now_.t, rules_.low_for_s) : nullptr;
+  const bool falls = then && then->left() - now_.left() >= rules_.min_fall_bytes;
   if (evident || (falls && !known(taken_by_others(*then))))
     raise(verdict, Level::kTerm, reason_word::kLowAndStalled);
 }

@@ -6,8 +6,9 @@
 // MemAvailable rests at 4.9 GiB; in wedges MemAvailable rose to 46 GB.
 #pragma once
 
-#include "guard/protocol.h"
 #include "run/supervisor/bursts.h"
+#include "run/supervisor/lines.h"
+#include "run/supervisor/rules.h"
 #include "run/supervisor/trail.h"
 
 namespace umaprobe {
@@ -31,7 +32,7 @@ struct Verdict {
 
 class Judge {
  public:
-  explicit Judge(const ProgramRules& rules);
+  explicit Judge(const Rules& rules);
 
   // Judges the next reading.
   Verdict add(const Reading& now);
@@ -59,7 +60,7 @@ class Judge {
   double taken_between_gpu_readings(double fall) const;
   void judge_low(Verdict& verdict);
 
-  const ProgramRules rules_;
+  const Rules rules_;
   Reading now_;
   Trail<512> recent_;
   Trail<64> long_;

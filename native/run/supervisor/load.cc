@@ -7,9 +7,10 @@ namespace umaprobe {
 Load::Load(const SupervisorOptions& options, Host& host, Tell tell)
     : rules_(options.rules),
       tell_(std::move(tell)),
-      phase_(rules_),
-      drop_(options.drop),
-      compact_(options.compact) {
+      phase_(rules_, options.load),
+      free_bytes_(options.load.free_bytes),
+      drop_(options.load.drop != 0),
+      compact_(options.load.compact != 0) {
   if (options.act && (drop_ || compact_)) actions_ = std::make_unique<LoadActions>(host);
 }
 
@@ -30,13 +31,13 @@ void Load::make_room(const Reading& reading, Clock::time_point now) {
   const auto begin = [&](LoadAction action, Clock::time_point& next) {
     if (now < next) return;
     if (actions_ && !actions_->begin(action)) return;
-    next = now + seconds(rules_.load_every);
+    next = now + seconds(rules_.load_every_s);
     if (!actions_) tell_(action, 0);
   };
   const bool loading = !is_over_ && phase_.loading();
-  const bool little = loading && reading.free < rules_.load_free;
+  const bool little = loading && reading.free < free_bytes_;
   if (drop_ && little) begin(LoadAction::kDrop, next_drop_);
-  if (compact_ && (little || (loading && reading.free_blocks < rules_.min_blocks)))
+  if (compact_ && (little || (loading && reading.free_blocks < rules_.min_blocks_bytes)))
     begin(LoadAction::kCompact, next_compact_);
   LoadAction action = LoadAction::kDrop;
   int error = 0;

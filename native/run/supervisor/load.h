@@ -27,9 +27,10 @@ class Load {
  private:
   void make_room(const Reading& reading, Clock::time_point now);
 
-  const ProgramRules& rules_;
+  const Rules& rules_;
   const Tell tell_;
   LoadPhase phase_;
+  const double free_bytes_;
   bool is_over_ = false;
   std::unique_ptr<LoadActions> actions_;  // null: none is wanted, or nothing may be done
   bool drop_, compact_;                   // false once not permitted

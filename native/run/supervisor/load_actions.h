@@ -5,8 +5,8 @@
 #include <mutex>
 
 #include "base/monotonic_condition.h"
-#include "guard/protocol.h"
 #include "host/host.h"
+#include "run/supervisor/lines.h"
 
 namespace umaprobe {
 

@@ -4,14 +4,15 @@
 // dropped for it.
 #pragma once
 
-#include "guard/protocol.h"
+#include "run/supervisor/lines.h"
+#include "run/supervisor/options.h"
 #include "run/supervisor/reading.h"
 
 namespace umaprobe {
 
 class LoadPhase {
  public:
-  explicit LoadPhase(const ProgramRules& rules) : rules_(rules) {}
+  LoadPhase(const Rules& rules, const LoadOptions& load) : rules_(rules), load_(load) {}
 
   void add(const Reading& now) {
     if (!known(began_)) {
@@ -23,7 +24,7 @@ class LoadPhase {
     // Where its memory is not known, what is left of the machine's tells.
     const double taken = known(all) ? all : available_ - now.available;
     if (!known(highest_)) highest_ = taken;
-    if (taken >= highest_ + rules_.load_step) {
+    if (taken >= highest_ + load_.step_bytes) {
       highest_ = taken;
       grew_at_ = now.t;
     }
@@ -34,17 +35,18 @@ class LoadPhase {
   // Why it has loaded; null: it has not, or not yet.
   const char* over() const {
     if (known(grew_at_) && over_at_plateau()) return because_word::kPlateau;
-    return now_ - began_ >= rules_.load_limit ? because_word::kLimit : nullptr;
+    return now_ - began_ >= rules_.load_limit_s ? because_word::kLimit : nullptr;
   }
 
  private:
   bool over_at_plateau() const {
     // A step that is smaller is not in highest_.
-    const bool enough = highest_ + rules_.load_step >= rules_.load_least;
-    return enough && now_ - grew_at_ >= rules_.load_plateau;
+    const bool enough = highest_ + load_.step_bytes >= load_.least_bytes;
+    return enough && now_ - grew_at_ >= rules_.load_plateau_s;
   }
 
-  const ProgramRules& rules_;
+  const Rules& rules_;
+  const LoadOptions& load_;
   double began_ = kUnknown, now_ = kUnknown;
   double available_ = kUnknown;  // at the start
   double highest_ = kUnknown, grew_at_ = kUnknown;

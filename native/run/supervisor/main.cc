@@ -61,8 +61,8 @@ MachineConfig machine_config() {
 std::vector<int> open_for_program(const SupervisorOptions& options) {
   std::vector<int> result;
   constexpr int kMost = 1024;
-  const std::initializer_list<int> own = {options.report_fd, options.control_fd, options.signals_fd,
-                                          options.readings_fd};
+  const std::initializer_list<int> own = {options.fds.report, options.fds.control,
+                                          options.fds.signals, options.fds.readings};
   for (int fd = 3; fd < kMost; ++fd) {
     const bool is_own = std::find(own.begin(), own.end(), fd) != own.end();
     const int flags = is_own ? -1 : ::fcntl(fd, F_GETFD);
@@ -103,18 +103,18 @@ int open_target(const SupervisorOptions& options, Report& report, const Protecti
                 const Job& job, const sigset_t& signals, Target& target, const char*& priority) {
   const auto fail = [&](const char* name, const std::string& message, int code) {
     report_failure(report, name, message);
-    return complain(message, code, options.report_fd >= 0);
+    return complain(message, code, options.fds.report >= 0);
   };
   if (options.command) {
-    restore_bytes(options.parent, options.command);
+    restore_bytes(options.program.parent, options.command);
     Cgroup cgroup;
     cgroup.create();
     if (!protection.urgent() && cgroup.has_weight()) priority = priority_word::kCgroup;
-    const bool yields = priority == priority_word::kUsual && options.nicer > 0;
+    const bool yields = priority == priority_word::kUsual && options.program.nicer != 0;
     if (yields) priority = priority_word::kNice;
+    const int nicer = yields ? static_cast<int>(options.rules.program_nicer) : 0;
     pid_t pid = 0;
-    const int error =
-        start_command(options, protection, yields ? options.nicer : 0, job, cgroup, signals, pid);
+    const int error = start_command(options, protection, nicer, job, cgroup, signals, pid);
     if (error == 0) {
       target = Target::child(pid, std::move(cgroup), !job.is_shared());
       return 0;
@@ -138,22 +138,22 @@ int guard(const SupervisorOptions& options, Report& report) {
   const MachineConfig config = machine_config();
   if (const auto failure = enter_machine(config)) {
     report_failure(report, failure->name.c_str(), failure->message);
-    return complain(failure->message, kFailed, options.report_fd >= 0);
+    return complain(failure->message, kFailed, options.fds.report >= 0);
   }
   const std::unique_ptr<Host> host = open_host(config);
   Notifier notifier;
   if (!options.notify.empty()) {
-    if (const int error = notifier.start(options.notify, options.rules.notify)) {
+    if (const int error = notifier.start(options.notify, options.rules.notify_s)) {
       const std::string message =
           std::string("the notifier cannot be started: ") + std::strerror(error);
       report_failure(report, "EAGAIN", message);
-      return complain(message, kFailed, options.report_fd >= 0);
+      return complain(message, kFailed, options.fds.report >= 0);
     }
   }
   sigset_t before;
   Descriptor signals = take_signals(before);
-  auto& job = *new Job(options.parent, options.tty);
-  if (options.signals_fd >= 0) job.start_witness();
+  auto& job = *new Job(options.program.parent, options.program.tty != 0);
+  if (options.fds.signals >= 0) job.start_witness();
   ::setpgid(0, 0);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1UL);
   auto& watch =
@@ -161,7 +161,7 @@ int guard(const SupervisorOptions& options, Report& report) {
   if (const auto failure = watch.begin()) {
     report_failure(report, failure->name.c_str(), failure->message);
     // A thread may be stuck in the kernel.
-    ::_exit(complain(failure->message, kFailed, options.report_fd >= 0));
+    ::_exit(complain(failure->message, kFailed, options.fds.report >= 0));
   }
   Protection protection;
   protection.apply();
@@ -182,7 +182,7 @@ int run(int argc, char** argv) {
   if (const auto* wrong = std::get_if<std::string>(&parsed)) return complain(*wrong, kUsage);
   const auto& options = std::get<SupervisorOptions>(parsed);
   const bool replays = !options.replay.empty();
-  Report report(replays && options.report_fd < 0 ? STDOUT_FILENO : options.report_fd);
+  Report report(replays && options.fds.report < 0 ? STDOUT_FILENO : options.fds.report);
   if (!replays) return guard(options, report);
   std::string wrong;
   const int code = replay(options, report, wrong);

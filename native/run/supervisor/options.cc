@@ -3,65 +3,118 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/digits.h"
+#include "base/given.h"
 
 namespace umaprobe {
 namespace {
 
+constexpr double kMostFd = 1 << 20, kMostPid = 1 << 30;
+
+// Each must be given.
+constexpr Given<Rules> kRules[] = {
+    {"floorBytes", &Rules::floor_bytes, 1, 0, kMostBytes},
+    {"killBelowBytes", &Rules::kill_below_bytes, 1, 0, kMostBytes},
+    {"intervalMs", &Rules::interval_s, 1e-3, 1, 1000},
+    {"graceMs", &Rules::grace_s, 1e-3, 0, kDayMs},
+};
+
+struct Switches {
+  double act = 1, notify_words = 0;
+};
+constexpr Given<Switches> kSwitches[] = {
+    {"act", &Switches::act, 1, 0, 1},
+    {"notifyWords", &Switches::notify_words, 1, 0, 4096},
+};
+
+constexpr Given<LoadOptions> kLoad[] = {
+    {"drop", &LoadOptions::drop, 1, 0, 1},
+    {"compact", &LoadOptions::compact, 1, 0, 1},
+    {"free", &LoadOptions::free_bytes, 1, 0, kMostBytes},
+    {"step", &LoadOptions::step_bytes, 1, 1, kMostBytes},
+    {"least", &LoadOptions::least_bytes, 1, 0, kMostBytes},
+};
+constexpr Given<Descriptors, int> kFds[] = {
+    {"report", &Descriptors::report, 1, 0, kMostFd},
+    {"control", &Descriptors::control, 1, 0, kMostFd},
+    {"signals", &Descriptors::signals, 1, 0, kMostFd},
+    {"readings", &Descriptors::readings, 1, 0, kMostFd},
+};
+constexpr Given<ProgramOptions, int> kProgram[] = {
+    {"tty", &ProgramOptions::tty, 1, 0, 1},
+    {"parent", &ProgramOptions::parent, 1, 0, kMostPid},
+    {"openFiles", &ProgramOptions::open_files, 1, 0, 1 << 30},
+    {"nohup", &ProgramOptions::nohup, 1, 0, 1},
+    {"nicer", &ProgramOptions::nicer, 1, 0, 1},
+};
+
 std::string parse_target(std::string_view text, SupervisorOptions& options) {
-  const std::string shown = "--target=" + std::string(text);
   if (text == "system") {
     options.target_system = true;
   } else if (take_prefix(text, "pid:")) {
     const auto pid = take_digits(text, 10, 1u << 30);
-    if (!pid || *pid < 2 || !text.empty()) return shown + ": expected pid:N";
+    if (!pid || *pid < 2 || !text.empty()) return "expected pid:N";
     options.target_pid = static_cast<pid_t>(*pid);
   } else if (take_prefix(text, "cgroup:") && text.substr(0, 1) == "/") {
     options.target_cgroup = text;
   } else {
-    return shown + ": expected pid:N, cgroup:/PATH or system";
+    return "expected pid:N, cgroup:/PATH or system";
   }
   return "";
 }
 
-std::string parse_load(std::string_view text, SupervisorOptions& options) {
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view word = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-    if (word == "drop") {
-      options.drop = true;
-    } else if (word == "compact") {
-      options.compact = true;
-    } else {
-      return "--load=" + std::string(text) + ": expected drop, compact, both or nothing";
-    }
+// "drop,step:4096": a word alone is 1.
+template <class Values, class Number, size_t kRows>
+std::string parse_list(const Given<Values, Number> (&rows)[kRows], std::string_view text,
+                       Values& values) {
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const std::string_view name = word.substr(0, word.find(':'));
+    const std::string_view number = name == word ? "1" : word.substr(name.size() + 1);
+    std::string wrong;
+    if (store(rows, name, number, values, wrong) && wrong.empty()) continue;
+    if (!wrong.empty()) return std::string(word) + ": " + wrong;
+    wrong = "\"" + std::string(name) + "\" is none of";
+    for (const auto& row : rows) wrong += std::string(" ") + row.name;
+    return wrong;
   }
   return "";
 }
 
-// Stores `text` where a row of `rows` has this name; false: none has.
-template <class Values, size_t kRows>
-bool parse_number(const Given<Values> (&rows)[kRows], std::string_view name, std::string_view text,
-                  Values& values, std::string& wrong) {
-  const auto row =
-      std::find_if(rows, rows + kRows, [&](const auto& given) { return given.name == name; });
-  if (row == rows + kRows) return false;
-  const std::string shown = "--" + std::string(name) + "=" + std::string(text);
-  const auto number = take_decimal(text);
-  if (number && text.empty() && *number >= row->least && *number <= row->most) {
-    values.*row->value = *number * row->scale;
-  } else {
-    wrong = shown + ": expected " + range_of(*row);
+// What is wrong with the value; `is_option`: whether there is one of this name.
+std::string parse_option(std::string_view name, std::string_view value, SupervisorOptions& options,
+                         Switches& switches, bool& is_option) {
+  std::string wrong;
+  if (name == "target") return parse_target(value, options);
+  if (name == "load") return parse_list(kLoad, value, options.load);
+  if (name == "fds") return parse_list(kFds, value, options.fds);
+  if (name == "program") return parse_list(kProgram, value, options.program);
+  if (name == "replay") {
+    options.replay = value;
+    return value.empty() ? "expected a file" : "";
   }
-  return true;
+  is_option = store(kRules, name, value, options.rules, wrong) ||
+              store(kSwitches, name, value, switches, wrong);
+  return wrong;
+}
+
+std::string missing(const SupervisorOptions& options) {
+  for (const Given<Rules>& rule : kRules) {
+    if (!known(options.rules.*rule.value))
+      return "--" + std::string(rule.name) + " is missing: expected " + range_of(rule);
+  }
+  for (const Given<LoadOptions>& row : kLoad) {
+    if (options.command && !known(options.load.*row.value))
+      return "--load has no " + std::string(row.name) + ": expected " + range_of(row);
+  }
+  return "";
 }
 
 }  // namespace
 
 std::variant<SupervisorOptions, std::string> parse_options(int argc, char** argv) {
   SupervisorOptions options;
-  ProgramOptions given;
-  int modes = 0;
+  Switches switches;
   int at = 1;
   for (; at < argc && std::string_view(argv[at]) != "--"; ++at) {
     std::string_view text = argv[at];
@@ -70,52 +123,32 @@ std::variant<SupervisorOptions, std::string> parse_options(int argc, char** argv
       return "\"" + std::string(argv[at]) + "\": expected --name=value, or -- and a command";
     const std::string_view name = text.substr(0, equals - 2);
     const std::string_view value = text.substr(equals - 1);
-    std::string wrong;
-    if (name == text_word::kTarget) {
-      modes++;
-      wrong = parse_target(value, options);
-    } else if (name == text_word::kReplay) {
-      modes++;
-      options.replay = value;
-      if (value.empty()) wrong = "--replay=: expected a file";
-    } else if (name == text_word::kLoad) {
-      wrong = parse_load(value, options);
-    } else if (!parse_number(kProgramRules, name, value, options.rules, wrong) &&
-               !parse_number(kProgramOptions, name, value, given, wrong)) {
-      return "--" + std::string(name) + " is not an option";
+    if (name == "rules") {
+      if (std::string wrong = read_rules(std::string(value), options.rules); !wrong.empty())
+        return wrong;
+      continue;
     }
-    if (!wrong.empty()) return wrong;
+    bool is_option = true;
+    const std::string wrong = parse_option(name, value, options, switches, is_option);
+    if (!is_option) return "--" + std::string(name) + " is not an option";
+    if (!wrong.empty()) return std::string(argv[at]) + ": " + wrong;
   }
-  const auto integer = [](double value, int otherwise) {
-    return known(value) ? static_cast<int>(value) : otherwise;
-  };
   if (at < argc) ++at;
-  if (const int words = integer(given.notify_words, 0); words > 0) {
+  if (const int words = static_cast<int>(switches.notify_words); words > 0) {
     if (words > argc - at) return "--notifyWords is more than there are words after --";
     options.notify.assign(argv + at, argv + at + words);
     at += words;
   }
-  if (at < argc) {
-    modes++;
-    options.command = argv + at;
-  }
-  for (const Given<ProgramRules>& rule : kProgramRules) {
-    if (!known(options.rules.*rule.value))
-      return "--" + std::string(rule.name) + " is missing: expected " + range_of(rule);
-  }
-  if (options.rules.kill_below > options.rules.floor)
+  if (at < argc) options.command = argv + at;
+  if (std::string wrong = missing(options); !wrong.empty()) return wrong;
+  if (options.rules.kill_below_bytes > options.rules.floor_bytes)
     return "--killBelowBytes is above --floorBytes: memory that is critical is below the floor";
-  if (modes != 1) return "expected one of -- COMMAND, --target and --replay";
-  options.act = given.act != 0;
-  options.tty = given.tty == 1;
-  options.open_files = given.open_files;
-  options.ignore_hangup = given.ignore_hangup == 1;
-  options.report_fd = integer(given.report_fd, -1);
-  options.control_fd = integer(given.control_fd, -1);
-  options.signals_fd = integer(given.signals_fd, -1);
-  options.readings_fd = integer(given.readings_fd, -1);
-  options.parent = integer(given.parent, 0);
-  options.nicer = integer(given.nicer, 0);
+  const bool modes[] = {options.command != nullptr, options.target_pid != 0,
+                        !options.target_cgroup.empty(), options.target_system,
+                        !options.replay.empty()};
+  if (std::count(std::begin(modes), std::end(modes), true) != 1)
+    return "expected one of -- COMMAND, --target and --replay";
+  options.act = switches.act != 0;
   return options;
 }
 

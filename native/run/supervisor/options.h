@@ -1,4 +1,4 @@
-// The command line: --name=value … -- FILE ARG… The names are those of guard/protocol.h.
+// The command line: --name=value … -- FILE ARG… Only what differs between runs is said there.
 #pragma once
 
 #include <sys/types.h>
@@ -7,24 +7,41 @@
 #include <variant>
 #include <vector>
 
-#include "guard/protocol.h"
+#include "run/supervisor/rules.h"
 
 namespace umaprobe {
 
+// --load=drop,compact,free:N,step:N,least:N, of the program while it loads.
+struct LoadOptions {
+  double drop = 0, compact = 0;  // what is done then
+  double free_bytes = kUnknown;  // MemFree below which it is
+  double step_bytes = kUnknown;  // the program loads while its memory grows by so much
+  double least_bytes = 0;        // and while it holds less than this
+};
+
+// --fds=report:N,control:N,signals:N,readings:N; -1: none.
+struct Descriptors {
+  int report = -1;
+  int control = -1;   // gives the lines of control_word
+  int signals = -1;   // gives signals for the program: PassedSignal
+  int readings = -1;  // shared memory for a recorder
+};
+
+// --program=tty,parent:N,openFiles:N,nohup,nicer: what the program is to umaprobe.
+struct ProgramOptions {
+  int tty = 0;          // it has the terminal
+  int parent = 0;       // the process that stops and goes on with it
+  int open_files = -1;  // its soft limit; -1: as it is
+  int nohup = 0;        // it ignores SIGHUP, as after nohup(1)
+  int nicer = 0;        // it yields, where the guard is not urgent
+};
+
 struct SupervisorOptions {
-  ProgramRules rules;
-  bool act = true;    // false: judges and reports only
-  bool drop = false;  // while the program loads
-  bool compact = false;
-  int nicer = 0;     // the program, where the guard is not urgent
-  bool tty = false;  // the program has the terminal
-  int report_fd = -1;
-  int control_fd = -1;
-  int signals_fd = -1;   // gives signals for the program
-  int readings_fd = -1;  // shared memory for a recorder
-  pid_t parent = 0;
-  double open_files = kUnknown;  // soft limit of the program
-  bool ignore_hangup = false;    // as after nohup(1)
+  Rules rules;
+  bool act = true;  // --act=0: judges and reports only
+  LoadOptions load;
+  Descriptors fds;
+  ProgramOptions program;
 
   std::vector<char*> notify;  // a command that is run after a stop; empty: none
 

@@ -87,7 +87,6 @@ void Report::leave() {
 
 void Report::action(const Action& action) {
   if (log_) {
-    constexpr double kMiB = 1 << 20;
     constexpr int kDaemonWarning = LOG_DAEMON | LOG_WARNING;
     char text[256];
     const int length = std::snprintf(

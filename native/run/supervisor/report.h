@@ -8,8 +8,8 @@
 
 #include "base/descriptor.h"
 #include "base/json_line.h"
-#include "guard/protocol.h"
 #include "run/supervisor/judge.h"
+#include "run/supervisor/lines.h"
 #include "run/supervisor/reading.h"
 
 namespace umaprobe {
@@ -35,7 +35,7 @@ class Report {
   // -1: none. Closed in the program.
   explicit Report(int fd);
 
-  // A line of guard/protocol.h.
+  // A line of lines.h.
   template <class Line>
   void write(const Line& line) {
     if (!fd_) return;

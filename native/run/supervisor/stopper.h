@@ -2,15 +2,15 @@
 #pragma once
 
 #include "base/clock.h"
-#include "guard/protocol.h"
 #include "run/supervisor/processes.h"
+#include "run/supervisor/rules.h"
 #include "run/supervisor/target.h"
 
 namespace umaprobe {
 
 class Stopper {
  public:
-  Stopper(Processes& processes, const ProgramRules& rules) : processes_(processes), rules_(rules) {}
+  Stopper(Processes& processes, const Rules& rules) : processes_(processes), rules_(rules) {}
 
   // Whether this stop goes further than the one before.
   bool advances(bool kill) const {
@@ -36,7 +36,7 @@ class Stopper {
   enum class Phase { kNone, kTerminating, kKilling };
 
   Processes& processes_;
-  const ProgramRules& rules_;
+  const Rules& rules_;
   Phase phase_ = Phase::kNone;
   Clock::time_point kill_at_, give_up_at_, next_pursuit_;
 };

@@ -15,25 +15,26 @@
 #include <ctime>
 
 #include "base/digits.h"
+#include "base/exit_stopped.h"
 #include "base/passed_signal.h"
 #include "run/supervisor/small_thread.h"
 
 namespace umaprobe {
 namespace {
 
-MemoryReader::Every read_every(const ProgramRules& rules, bool records) {
+MemoryReader::Every read_every(const Rules& rules, bool records) {
   constexpr double kAlways = std::numeric_limits<double>::infinity();
   MemoryReader::Every every;
-  every.available = rules.read_available;
-  every.available_near = rules.read_available_near;
-  every.near_below = records ? kAlways : rules.floor + rules.read_near;
-  every.moved = rules.read_moved;
-  every.pressure = rules.read_pressure;
-  every.blocks = rules.read_blocks;
-  every.lists = rules.read_lists;
-  every.lists_near = rules.read_lists_near;
+  every.available = rules.read_available_s;
+  every.available_near = rules.read_available_near_s;
+  every.near_below = records ? kAlways : rules.floor_bytes + rules.read_near_bytes;
+  every.moved = rules.read_moved_bytes;
+  every.pressure = rules.read_pressure_s;
+  every.blocks = rules.read_blocks_s;
+  every.lists = rules.read_lists_s;
+  every.lists_near = rules.read_lists_near_s;
   // From here on it may act.
-  every.lists_below = rules.floor + rules.near;
+  every.lists_below = rules.floor_bytes + rules.near_bytes;
   return every;
 }
 
@@ -57,13 +58,13 @@ Watch::Watch(const SupervisorOptions& options, const MachineConfig& config, Host
       job_(job),
       notifier_(std::move(notifier)),
       signals_(std::move(signals)),
-      passed_signals_(inherited(options.signals_fd)),
-      control_(inherited(options.control_fd)),
+      passed_signals_(inherited(options.fds.signals)),
+      control_(inherited(options.fds.control)),
       processes_(std::make_unique<Processes>(host.page_size())),
       reader_(host,
-              read_every(rules_, options.readings_fd >= 0 && shared_.open(options.readings_fd))),
+              read_every(rules_, options.fds.readings >= 0 && shared_.open(options.fds.readings))),
       judge_(rules_),
-      gpu_memory_(config, host, rules_.read_gpu),
+      gpu_memory_(config, host, rules_.read_gpu_s),
       group_memory_(host, gpu_memory_),
       stopper_(*processes_, rules_),
       load_(options, host, [this](LoadAction action, int error) {
@@ -106,7 +107,7 @@ int Watch::run(Target target, const char* locked, const char* priority, int& sig
   if (!options_.target_system) group_memory_.begin(target_);
   report_started(locked, priority);
   take_passed_signals(true);
-  const auto interval = seconds(rules_.interval);
+  const auto interval = seconds(rules_.interval_s);
   auto next = Clock::now();
   for (auto now = next; !over(now); now = Clock::now()) {
     if (now < next) {
@@ -278,7 +279,7 @@ void Watch::judge(Clock::time_point now) {
   verdict_ = judge_.add(now_);
   if (verdict_.level < Level::kTerm || verdict_.level <= told_ || options_.target_system) return;
   group_memory_.want();
-  group_memory_.wait_for(now, seconds(rules_.wait));
+  group_memory_.wait_for(now, seconds(rules_.wait_s));
   take_holdings();
   verdict_ = judge_.again(now_.held);
 }
@@ -286,10 +287,10 @@ void Watch::judge(Clock::time_point now) {
 void Watch::measure_group(Clock::time_point now) {
   if (options_.target_system) return;
   take_holdings();
-  const bool is_still = std::fabs(now_.left() - left_at_group_) < rules_.read_moved;
-  const double every = judge_.wants_group() ? rules_.read_group_urgent
-                       : is_still           ? rules_.read_group_idle
-                                            : rules_.read_group;
+  const bool is_still = std::fabs(now_.left() - left_at_group_) < rules_.read_moved_bytes;
+  const double every = judge_.wants_group() ? rules_.read_group_urgent_s
+                       : is_still           ? rules_.read_group_idle_s
+                                            : rules_.read_group_s;
   if (now < group_at_ + seconds(every)) return;
   group_at_ = now;
   left_at_group_ = now_.left();
@@ -305,7 +306,8 @@ void Watch::take_holdings() {
 void Watch::act_on(const Verdict& verdict, Clock::time_point now) {
   if (verdict.level == Level::kNone) missing_told_ = Level::kNone;
   // It goes on after SIGTERM: the floor is worth more than the rest of its grace.
-  const bool goes_on = now_.left() < rules_.floor && now_.left() < left_at_stop_ - rules_.crossing;
+  const bool goes_on =
+      now_.left() < rules_.floor_bytes && now_.left() < left_at_stop_ - rules_.crossing_bytes;
   if (stopper_.must_kill(now) || (stopper_.active() && goes_on)) {
     stop(Level::kKill, stop_reason_, now);
   } else if (verdict.level > told_ && now >= next_stop_) {
@@ -332,7 +334,7 @@ void Watch::stop(Level level, const char* reason, Clock::time_point now) {
   int error = 0;
   if (!target_) {
     // Tries again, and says so once.
-    next_stop_ = now + seconds(rules_.settle);
+    next_stop_ = now + seconds(rules_.settle_s);
     told_ = Level::kWarn;
     if (level <= missing_told_) return;
     missing_told_ = level;
@@ -363,14 +365,14 @@ void Watch::notify(Level level, const char* reason) {
 // Of the whole system, one after the other is stopped until the memory is back.
 void Watch::next_target(Clock::time_point now) {
   if (now < next_look_) return;
-  next_look_ = now + seconds(rules_.look);
+  next_look_ = now + seconds(rules_.look_s);
   if (!target_.gone(*processes_) && !stopper_.gives_up(now)) return;
   stopper_.reset();
   target_ = Target();
   stop_reason_ = nullptr;
   notified_ = false;
   told_ = Level::kNone;
-  next_stop_ = now + seconds(rules_.settle);
+  next_stop_ = now + seconds(rules_.settle_s);
 }
 
 void Watch::tell(const char* action, const char* reason, int error) {
@@ -402,7 +404,7 @@ void Watch::mind_load(Clock::time_point now) {
 
 void Watch::mind_parent(Clock::time_point now) {
   if (!target_.is_child() || ended_ || now < next_parent_) return;
-  next_parent_ = now + seconds(rules_.look_idle);
+  next_parent_ = now + seconds(rules_.look_idle_s);
   // SIGKILL to the whole job is for the program as well.
   if (job_killed_ && !job_.has_parent() && target_.group() != 0) ::kill(-target_.group(), SIGKILL);
   if (stopped_by_ != 0) reap();
@@ -433,11 +435,11 @@ bool Watch::over(Clock::time_point now) {
     }
     if (!has_children_) return true;
     // Most of what outlives its parent does so for a moment.
-    if (!left_ && now >= ended_at_ + seconds(rules_.look_idle)) leave_rest();
+    if (!left_ && now >= ended_at_ + seconds(rules_.look_idle_s)) leave_rest();
     return !has_children_;
   }
   if (!(ended_ || is_group) || now < next_look_) return false;
-  next_look_ = now + seconds(is_group && !stopper_.active() ? rules_.look_idle : rules_.look);
+  next_look_ = now + seconds(is_group && !stopper_.active() ? rules_.look_idle_s : rules_.look_s);
   return target_.gone(*processes_);
 }
 

@@ -65,7 +65,7 @@ class Watch {
   void report_ended();
 
   const SupervisorOptions& options_;
-  const ProgramRules& rules_;
+  const Rules& rules_;
   const bool simulated_;
   Host& host_;
   Report& report_;

@@ -27,7 +27,7 @@ void Watch::report_started(const char* locked, const char* priority) {
 
 void Watch::report_reading(Clock::time_point now) {
   if (now < next_report_) return;
-  next_report_ = now + seconds(rules_.report);
+  next_report_ = now + seconds(rules_.report_s);
   ReadingLine line;
   char at[32];
   iso_time(at);

@@ -48,7 +48,7 @@ const available = () => Number(/MemAvailable: +(\d+) kB/.exec(readFileSync('/pro
 /** The rules of the field, with a floor that leaves so much to take. */
 function rulesWith(room: number) {
   const floorBytes = Math.floor(available() - room);
-  return { floorBytes, killBelowBytes: floorBytes - GiB, minFallBytes: 128 * MiB };
+  return { floorBytes, killBelowBytes: floorBytes - GiB, min_fall_bytes: 128 * MiB };
 }
 const hasShm = () => existsSync(SHM) && statfsSync(SHM).type === IN_MEMORY;
 
@@ -116,7 +116,7 @@ describe('memory that another process takes', () => {
   it('is seen to be its own: the program goes on, and the guard says so', async () => {
     const rules = rulesWith(1.5 * GiB);
     // On a busy machine it takes longer than the rules of the field allow to see whose memory it is.
-    const guarded = startGuard({ ...rules, killBelowBytes: 0, waitMs: 5000 }, ['sleep', '600']);
+    const guarded = startGuard({ ...rules, killBelowBytes: 0, wait_s: 5 }, ['sleep', '600']);
     // Before it starts, nothing has grown.
     await guarded.line('started');
     others.push(spawn(taker, ['private', '600', '9000'], { stdio: 'ignore' }));

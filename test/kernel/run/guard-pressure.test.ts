@@ -92,7 +92,7 @@ describe('real memory pressure', () => {
   });
 
   it('that lasts is stopped: the guard reads this kernel’s pressure', async () => {
-    const rules = { ...HARMLESS, pressureFullPercent: 1, pressureForMs: 1000 };
+    const rules = { ...HARMLESS, pressure_full_percent: 1, pressure_for_s: 1 };
     const { code, ended } = await runGuard(rules, command);
     expect(code).toBe(6);
     expect(ended.actions.find(({ action }) => action === 'term')).toMatchObject({ reason: 'stalled', failure: null });

@@ -147,7 +147,7 @@ describe('a program that takes memory', () => {
 
   it('is stopped while JavaScript is blocked', async (context) => {
     await stops(context, async (rules) => {
-      const guarded = startGuard({ ...rules, reportMs: 1 }, [hog, '2048', '4096']);
+      const guarded = startGuard({ ...rules, report_s: 0.001 }, [hog, '2048', '4096']);
       const { pid } = await guarded.line('started');
       const end = performance.now() + 50_000;
       while (runs(String(pid)) && performance.now() < end)
@@ -162,7 +162,11 @@ describe('a program that takes memory', () => {
       const [report, gate] = ['report', 'gate'].map((name) => join(temporaryFolder(name), name)) as [string, string];
       spawnSync('mkfifo', [gate]);
       const fd = openSync(report, 'w');
-      const args = guardWords({ ...rules, reportFd: 3 }, ['sh', '-c', `read _ < ${gate}; exec ${hog} 2048 4096`]);
+      const args = guardWords({ ...rules, fds: { report: 3, control: -1, signals: -1, readings: -1 } }, [
+        'sh',
+        '-c',
+        `read _ < ${gate}; exec ${hog} 2048 4096`,
+      ]);
       const parent = spawn('sh', ['-c', '"$@" & wait', 'sh', guardProgram().file, ...args], {
         stdio: ['ignore', 'ignore', 'ignore', fd],
       });
@@ -219,7 +223,14 @@ it('the thread that judges allocates nothing once the program runs', async () =>
   compileC(join(ROOT, 'test/kernel/count_allocations.c'), library, ['-shared', '-fPIC', '-ldl']);
   const env = { ...process.env, LD_PRELOAD: library };
   const bare = ['env', '-u', 'LD_PRELOAD', 'sh', '-c', "trap '' TERM; echo deaf; read _"];
-  const rules = { ...HARMLESS, load: 'drop,compact', loadFreeBytes: 2 ** 50, act: 0, intervalMs: 1, reportMs: 1 };
+  const rules = {
+    ...HARMLESS,
+    load: ['drop', 'compact'] as const,
+    loadFreeBytes: 2 ** 50,
+    dryRun: true,
+    intervalMs: 1,
+    report_s: 0.001,
+  };
   const calm = startGuard(rules, bare, { env });
   await calm.readings('400 readings', ({ length }) => length > 400);
   calm.goOn();

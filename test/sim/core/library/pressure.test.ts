@@ -1,7 +1,7 @@
 /** Pressure: the normal cost of reclaim, and the stall before a machine freezes. All *simulated*. */
 
 import { describe, expect, it } from 'vitest';
-import type { ProbeTrip } from '../../../../lib/core/native/guard-protocol.ts';
+import type { ProbeTrip } from '../../../../lib/core/native/contract.ts';
 import { runWithBinary } from '../../../support/binary-on-machine.ts';
 import { machineWith, withFastMachine, withMachine } from '../../../support/machines.ts';
 import { stressReport } from '../../../support/package-on-machine.ts';

@@ -187,7 +187,7 @@ describe('a launch', () => {
     expect(Number(jobs)).toBeGreaterThan(1);
     expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`MAX_JOBS=${jobs} lets its first start run ${jobs} compilers`);
     // Weights and cache: 15.3 + 4.5 GiB.
-    const least = Number(/--loadLeastBytes=(\d+) /.exec(guard)?.[1]) / GiB;
+    const least = Number(/--load=\S*least:(\d+)/.exec(guard)?.[1]) / GiB;
     expect(least).toBeGreaterThan(19);
     expect(least).toBeLessThan(24);
     expect(run('MAX_JOBS=2').stdout).toMatch(/^2\n/);

@@ -17,9 +17,9 @@ function series(seconds: number, at: (t: number) => object, step = 0.01): object
   return Array.from({ length: Math.round(seconds / step) }, (_, i) => ({ t: i * step, ...rest, ...at(i * step) }));
 }
 /** The rules of the field, with a floor of 8 GiB. */
-const FIELD = { minFallBytes: 128 * MiB };
+const FIELD = { min_fall_bytes: 128 * MiB };
 /** However far it is in bytes. */
-const FAR = { nearBytes: 2 ** 50, killNearBytes: 2 ** 50 };
+const FAR = { near_bytes: 2 ** 50, kill_near_bytes: 2 ** 50 };
 const stops = (actions: ReturnType<typeof replayed>) => actions.filter(({ action }) => action !== 'warn');
 
 describe('the judge stops', () => {

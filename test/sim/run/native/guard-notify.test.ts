@@ -41,7 +41,7 @@ describe('the command after a stop', () => {
     expect(existsSync(`${slow.file}.done`)).toBe(true);
 
     const late = notifier('sleep 30 & sleep 30');
-    const guarded = startGuard({ ...CRITICAL, notifyMs: 200, notifyWords: 1 }, [late.file, 'sleep', '600']);
+    const guarded = startGuard({ ...CRITICAL, notify_s: 0.2, notifyWords: 1 }, [late.file, 'sleep', '600']);
     expect((await guarded.end).code).toBe(6);
     expect(guarded.lines.filter(({ event }) => event === 'notified')).toMatchObject([{ late: true }]);
     const [, pid = ''] = / (\d+)$/.exec(late.noted()[0] ?? '') ?? [];
@@ -62,7 +62,7 @@ describe('the command after a stop', () => {
   it('is not run where nothing was stopped: the end of the program, a dry run, the wish of the caller', async () => {
     const { file, noted } = notifier();
     expect((await runGuard({ ...HARMLESS, notifyWords: 1 }, [file, 'sh', '-c', 'exit 4'])).code).toBe(4);
-    const dry = startGuard({ ...CRITICAL, act: 0, notifyWords: 1 }, [file, 'cat']);
+    const dry = startGuard({ ...CRITICAL, dryRun: true, notifyWords: 1 }, [file, 'cat']);
     await dry.line('action');
     dry.goOn();
     expect((await dry.end).code).toBe(0);

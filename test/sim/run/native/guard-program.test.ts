@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { guardProgram } from '../../../../lib/core/native/binding.ts';
-import { PROGRAM_RULES } from '../../../../lib/core/native/guard-protocol.ts';
 import { BINARY_PRELUDE } from '../../../support/binary-on-machine.ts';
 import {
   CRITICAL,
@@ -27,7 +26,7 @@ import { GiB, MiB } from '../../../support/units.ts';
 import { linesIn } from '../../../support/wait.ts';
 
 /** Longer than any test. */
-const NEVER_MS = 1_000_000;
+const NEVER_S = 1_000;
 
 /** Takes memory at the first line that it reads, says so, and ends when there is nothing more to read. */
 const holder = (mib: number): string[] => [
@@ -46,7 +45,9 @@ describe('the command line', () => {
     [guardWords({}), 'expected one of -- COMMAND, --target and --replay'],
     [guardWords({ target: 'pid:1' }), '--target=pid:1: expected pid:N'],
     [guardWords({ target: 'unit' }), '--target=unit: expected pid:N, cgroup:/PATH or system'],
-    [guardWords({ load: 'drop,bogus' }, ['true']), '--load=drop,bogus: expected drop, compact, both or nothing'],
+    [['--load=drop,bogus', '--', 'true'], '--load=drop,bogus: "bogus" is none of drop compact free step least'],
+    [['--fds=report:x', '--', 'true'], '--fds=report:x: report:x: expected a number from 0 to 1048576'],
+    [['--program=tty:2', '--', 'true'], '--program=tty:2: tty:2: expected a number from 0 to 1'],
     [
       guardWords({ floorBytes: 1 }, ['true']),
       '--killBelowBytes is above --floorBytes: memory that is critical is below the floor',
@@ -56,19 +57,47 @@ describe('the command line', () => {
   });
 });
 
-describe('a rule that is missing', () => {
-  it.each(Object.keys(PROGRAM_RULES))('%s: nothing starts', (name) => {
-    const { status, stderr } = spawnSync(guardProgram().file, guardWords({ [name]: undefined }, ['true']), {
-      encoding: 'utf8',
-    });
-    expect(status).toBe(2);
-    expect(stderr).toContain(`umaprobe-guard: --${name} is missing: expected a number from `);
+describe('what differs between runs', () => {
+  it.each(['--floorBytes', '--killBelowBytes', '--intervalMs', '--graceMs', '--load'])(
+    '%s is missing: nothing starts',
+    (name) => {
+      const args = guardWords({}, ['true']).filter((word) => !word.startsWith(`${name}=`));
+      const { status, stdout, stderr } = spawnSync(guardProgram().file, args, { encoding: 'utf8' });
+      expect([status, stdout]).toEqual([2, '']);
+      expect(stderr).toMatch(new RegExp(`^umaprobe-guard: ${name} (is missing|has no free): expected a number from `));
+    },
+  );
+});
+
+describe('a file of rules', () => {
+  const folder = temporaryFolder('rules-wrong');
+  const run = (file: string) =>
+    spawnSync(guardProgram().file, [`--rules=${file}`, ...guardWords({}, ['true'])], { encoding: 'utf8' });
+  it.each([
+    ['horizon 1', '"horizon" is not a rule'],
+    ['floor_bytes 1', '"floor_bytes" is not a rule'],
+    ['horizon_s', 'horizon_s : expected a number from 0 to 86400'],
+    ['horizon_s -1', 'horizon_s -1: expected a number from 0 to 86400'],
+    ['horizon_s 86401', 'horizon_s 86401: expected a number from 0 to 86400'],
+    ['low_for_s 0', 'low_for_s 0: expected a number from 0.001 to 86400'],
+    ['others_share 1.1', 'others_share 1.1: expected a number from 0 to 1'],
+    ['min_fall_bytes 1 ', 'min_fall_bytes 1 : expected a number from 1 to 9007199254740991'],
+  ])('with %j is refused before anything runs', (line, message) => {
+    const file = join(folder, 'rules');
+    writeFileSync(file, `near_bytes 0\n${line}\n`);
+    expect(run(file)).toMatchObject({ status: 2, stdout: '', stderr: `umaprobe-guard: ${file}:2: ${message}\n` });
+  });
+
+  it.each(['missing', '.'])('that cannot be read is refused: %s', (name) => {
+    const file = join(folder, name);
+    const stderr = `umaprobe-guard: --rules=${file}: the file cannot be read\n`;
+    expect(run(file)).toMatchObject({ status: 2, stdout: '', stderr });
   });
 });
 
 describe('a guarded command', () => {
   it('has its exit code, output and environment, and is reported', async () => {
-    const guarded = startGuard({ ...HARMLESS, reportMs: 1 }, ['sh', '-c', 'echo $A; read _; echo e >&2; exit 7'], {
+    const guarded = startGuard({ ...HARMLESS, report_s: 0.001 }, ['sh', '-c', 'echo $A; read _; echo e >&2; exit 7'], {
       env: { ...process.env, A: 'out' },
     });
     await guarded.readings('eleven readings, the last with memory', (readings) => {
@@ -94,7 +123,7 @@ describe('a guarded command', () => {
   it('is measured as often as the options say', async () => {
     /** It takes 256 MiB once it has been measured. */
     const start = async (keys: object) => {
-      const guarded = startGuard({ ...HARMLESS, reportMs: 1, ...keys }, holder(256));
+      const guarded = startGuard({ ...HARMLESS, report_s: 0.001, ...keys }, holder(256));
       await guarded.readings('its memory', (readings) => readings.some(({ groupBytes }) => groupBytes !== null));
       guarded.child.stdin?.write('take\n');
       await once(guarded.child.stdout as Readable, 'data');
@@ -105,10 +134,10 @@ describe('a guarded command', () => {
       return (await guarded.end).ended.peakGroupBytes;
     };
     // While no memory moves it is measured more seldom, and at once when it moves.
-    const moved = await start({ readGroupIdleMs: NEVER_MS });
+    const moved = await start({ read_group_idle_s: NEVER_S });
     await moved.readings('its 256 MiB', (readings) => (readings.at(-1)?.groupBytes ?? 0) > 256 * MiB);
     expect(await peakOf(moved)).toBeGreaterThan(256 * MiB);
-    const seldom = await start({ readGroupMs: NEVER_MS, readGroupUrgentMs: NEVER_MS, readGroupIdleMs: NEVER_MS });
+    const seldom = await start({ read_group_s: NEVER_S, read_group_urgent_s: NEVER_S, read_group_idle_s: NEVER_S });
     const { length } = seldom.lines;
     await seldom.readings('thirty readings more', () => seldom.lines.length > length + 30);
     expect(await peakOf(seldom)).toBeLessThan(256 * MiB);
@@ -116,7 +145,7 @@ describe('a guarded command', () => {
 
   it('has loaded once its memory has not grown for a while, or the time is over', async () => {
     const start = (keys: object) => {
-      const guarded = startGuard({ ...HARMLESS, reportMs: 1, loadStepBytes: 32 * MiB, ...keys }, holder(128));
+      const guarded = startGuard({ ...HARMLESS, report_s: 0.001, loadStepBytes: 32 * MiB, ...keys }, holder(128));
       guarded.child.stdin?.write('take\n');
       return guarded;
     };
@@ -137,14 +166,14 @@ describe('a guarded command', () => {
       await guarded.line('loaded');
       return guarded;
     };
-    expect(await endOf(await loaded(start({ loadPlateauMs: 100 })))).toEqual(['plateau']);
-    expect(await endOf(await stays(start({ loadPlateauMs: NEVER_MS })))).toEqual([]);
+    expect(await endOf(await loaded(start({ load_plateau_s: 0.1 })))).toEqual(['plateau']);
+    expect(await endOf(await stays(start({ load_plateau_s: NEVER_S })))).toEqual([]);
     // Between weights and cache, while kernels are compiled, it holds less than it will.
-    expect(await endOf(await stays(start({ loadPlateauMs: 100, loadLeastBytes: 2048 * MiB })))).toEqual([]);
-    expect(await endOf(await loaded(start({ loadPlateauMs: 100, loadLeastBytes: 96 * MiB })))).toEqual(['plateau']);
+    expect(await endOf(await stays(start({ load_plateau_s: 0.1, loadLeastBytes: 2048 * MiB })))).toEqual([]);
+    expect(await endOf(await loaded(start({ load_plateau_s: 0.1, loadLeastBytes: 96 * MiB })))).toEqual(['plateau']);
     // What does not grow does not load.
-    expect(await endOf(await stays(start({ loadPlateauMs: 100, loadStepBytes: 2 ** 40 })))).toEqual([]);
-    const limited = start({ loadPlateauMs: NEVER_MS, loadLimitMs: 200 });
+    expect(await endOf(await stays(start({ load_plateau_s: 0.1, loadStepBytes: 2 ** 40 })))).toEqual([]);
+    const limited = start({ load_plateau_s: NEVER_S, load_limit_s: 0.2 });
     expect(await endOf(await loaded(limited))).toEqual(['limit']);
   });
 
@@ -201,14 +230,17 @@ describe('a guarded command', () => {
       for (;;) writeSync(full, 'x'.repeat(4096));
     }).toThrow('EAGAIN');
     const report = openSync(file, constants.O_WRONLY);
-    const args = guardWords({ ...HARMLESS, reportMs: 1, reportFd: 3 }, ['true']);
+    const args = guardWords(
+      { ...HARMLESS, report_s: 0.001, fds: { report: 3, control: -1, signals: -1, readings: -1 } },
+      ['true'],
+    );
     const child = spawn(guardProgram().file, args, { stdio: ['ignore', 'ignore', 'ignore', report] });
     expect(await once(child, 'exit')).toEqual([0, null]);
     for (const fd of [full, report]) closeSync(fd);
   });
 
   it('is judged and left alone in a dry run', async () => {
-    const guarded = startGuard({ ...CRITICAL, act: 0 }, ['cat']);
+    const guarded = startGuard({ ...CRITICAL, dryRun: true }, ['cat']);
     await guarded.line('action');
     guarded.goOn();
     const { code, ended } = await guarded.end;
@@ -306,7 +338,7 @@ describe('what runs already', () => {
     for (const [target, message] of [
       ['pid:999999999', 'process 999999999: No such process'],
       ['cgroup:/no/such', 'control group /no/such: there is none'],
-    ]) {
+    ] as const) {
       const absent = startGuard({ ...HARMLESS, target }, []);
       expect(await absent.end).toMatchObject({ code: 1, stderr: '' });
       expect(absent.lines).toMatchObject([{ event: 'failed', message }]);

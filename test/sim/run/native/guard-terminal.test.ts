@@ -15,7 +15,7 @@ async function type(keys: string, pattern: RegExp): Promise<void> {
 }
 
 /** A shell function `g`: what umaprobe is to the shell, with the guard below it. Ctrl-C does not end it. */
-const guarded = [guardProgram().file, ...guardWords({ ...HARMLESS, tty: 1 }), '--parent=$$', '--'].join(' ');
+const guarded = [guardProgram().file, ...guardWords(HARMLESS), '--program=tty,parent:$$', '--'].join(' ');
 const FUNCTION = `g() { sh -c 'trap : INT QUIT; ${guarded} "$@"; exit $?' sh "$@"; }`;
 
 describe('a guarded program in a terminal', () => {

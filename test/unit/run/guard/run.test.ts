@@ -178,6 +178,32 @@ it('a guard of a whole system that finds nothing to stop says so once for each a
   );
 });
 
+describe('lines of another version', () => {
+  it.each([
+    [{ event: 'paused', at: '' }, 'the guard wrote a line "paused", which is not known here'],
+    [{ event: 'loaded', at: '' }, 'the guard wrote the line loaded without because as it is known here'],
+    [{ ...term, target: 5 }, 'the guard wrote the line action without target as it is known here'],
+    [
+      { ...term, evidence: { ...evidence, slope: undefined } },
+      'the guard wrote the line action without evidence.slope as it is known here',
+    ],
+    [{ ...term, evidence: 5 }, 'the guard wrote the line action without evidence as it is known here'],
+  ])('%j', (line, message) => {
+    expect(() => parseReport(JSON.stringify(line))).toThrow(message);
+    expect(() => parseReport(JSON.stringify(line))).toThrow(expect.objectContaining({ code: 'ERR_UMA_CALL_FAILED' }));
+  });
+
+  it('stop the program, and the run rejects with them', () => {
+    const { run } = runOf([term]);
+    let stops = 0;
+    run.onStopNeeded = () => stops++;
+    run.fail(new Error('other'));
+    run.add(ended);
+    expect(stops).toBe(1);
+    expect(() => run.report(EXIT, AFTER)).toThrow('other');
+  });
+});
+
 describe('lines that are no report', () => {
   it.each(['', 'null', '5', '{}', '{"event":', '{"event":5}', 'NVRM: message'])('%s', (line) => {
     expect(parseReport(line)).toBeNull();
