@@ -188,7 +188,7 @@ export interface FitProgramReport {
   notes: string[];
 }
 
-/** How the memory would be divided, in bytes. The parts add up to `total`, unless the need is more than there is. */
+/** How the memory is divided, in bytes. What the parts leave of `total` can be loaded, or could be if nothing refused it. */
 export interface FitPool {
   /** MemTotal, or the memory of the GPU. */
   total: Natural;
@@ -198,8 +198,6 @@ export interface FitPool {
   kept: Natural;
   /** Free in blocks that are too small for allocations of the GPU. */
   fragmented: Natural;
-  /** What can be loaded. */
-  loadable: Natural;
 }
 
 /** Whether it fits, and what each program will decide. */

@@ -76,10 +76,8 @@ export interface NotJudged {
  * What a program can load, in bytes. On a machine whose GPU shares the host's memory, of that pool; else of the fullest GPU.
  */
 export interface SafeRange {
-  /** The number to go by: `low`. null: not known. 0: nothing. */
+  /** What can be loaded for certain: the number to go by. null: not known. 0: nothing. */
   bytes: Natural | null;
-  /** What can be loaded for certain. */
-  low: Natural | null;
   /** The most that may be loaded: what lies between needs compaction, or is in counters that this user may not read. */
   high: Natural | null;
   from: string;

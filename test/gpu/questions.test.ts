@@ -78,9 +78,9 @@ describe.skipIf(!hasGpu)(`questions on a real GPU${noGpu}`, () => {
     const taken = await snapshot();
     const report = await umaprobeFit(await estimate({ params: 7e9, dtype: 'bf16' }, { context: 4096 }), taken);
     expect(report.verdict).toBe('fits');
-    const { pool } = report;
+    const { limit, pool } = report;
     expect(pool).not.toBeNull();
-    expect((pool?.used ?? 0) + (pool?.kept ?? 0) + (pool?.fragmented ?? 0) + (pool?.loadable ?? 0)).toBe(pool?.total);
+    expect((pool?.used ?? 0) + (pool?.kept ?? 0) + (pool?.fragmented ?? 0) + (limit.bytes ?? 0)).toBe(pool?.total);
     expect(pool?.used).toBeGreaterThanOrEqual(GPU_MIB * MiB);
   });
 });

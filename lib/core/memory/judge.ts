@@ -79,18 +79,18 @@ function judgementOf(snapshot: Reading, found: Pick<Judgement, 'findings' | 'not
   return { level, mayLoad: mayLoad(findings, safe), safe, ...reasonOf(snapshot, found, first), ...found };
 }
 
-function mayLoad(findings: readonly Finding[], { high, low }: SafeRange): Judgement['mayLoad'] {
+function mayLoad(findings: readonly Finding[], { bytes, high }: SafeRange): Judgement['mayLoad'] {
   if (findings.some(refuses)) return 'not-now';
-  if (low === null) return 'unknown';
-  if (low > 0) return 'yes';
+  if (bytes === null) return 'unknown';
+  if (bytes > 0) return 'yes';
   return high !== null && high > 0 ? 'after' : 'not-now';
 }
 
 function safeRange(snapshot: Reading): SafeRange {
   const device = answeredDevice(snapshot);
-  if (device === undefined) return { bytes: null, low: null, high: null, from: 'no GPU of known memory' };
+  if (device === undefined) return { bytes: null, high: null, from: 'no GPU of known memory' };
   const { safe, safeHigh } = device.allocatable;
-  return { bytes: safe, low: safe, high: safeHigh, from: clean(device.from['allocatable.safe'] ?? '') };
+  return { bytes: safe, high: safeHigh, from: clean(device.from['allocatable.safe'] ?? '') };
 }
 
 function reasonOf(

@@ -74,7 +74,7 @@ export function machineOf(snapshot: Snapshot, ordinal: number | null, taken = 0)
   return {
     ...machine,
     limit: less(limit),
-    pool: pool === null ? null : { ...pool, used: pool.used + limit - less(limit), loadable: less(limit) },
+    pool: pool === null ? null : { ...pool, used: pool.used + limit - less(limit) },
     uncertain: uncertain === null ? null : { ...uncertain, high: less(uncertain.high) },
     steps: steps.map((step) => ({ ...step, limit: less(step.limit), freed: freed(step.freed) })),
     freed: freed(machine.freed),
@@ -157,7 +157,7 @@ function poolOf(snapshot: Snapshot, device: DeviceSnapshot, limit: number | null
   const inAnyBlocks = device.memoryModel === 'unified' ? safeByFloor(hostFacts(snapshot, device)).low : null;
   const fragmented = Math.max(0, (inAnyBlocks ?? limit) - limit);
   const kept = Math.max(0, available - limit - fragmented);
-  return { total, used: Math.max(0, total - available), kept, fragmented, loadable: limit };
+  return { total, used: Math.max(0, total - available), kept, fragmented };
 }
 
 /** Of a program that names no GPU: another one on which more can be loaded than on its own, whatever is stopped there. */

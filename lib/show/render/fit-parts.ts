@@ -2,6 +2,7 @@
 import { clean, formatBytes, formatCount } from '../../base/format.ts';
 import type {
   FitLargest,
+  FitPool,
   FitReport,
   FitSolution,
   FitTogether,
@@ -77,10 +78,14 @@ export interface FitPart {
 /** What the picture of a pool is drawn from. */
 export type Pooled = Pick<FitReport, 'device' | 'limit' | 'need' | 'pool'>;
 
+/** What the parts of a pool leave. */
+export const loadableOf = ({ fragmented, kept, total, used }: FitPool): number => total - used - kept - fragmented;
+
 /** In the order of the bar: in use, the need by its terms, what stays, what cannot be loaded. */
 export function fitParts({ device, need, pool }: Pooled): FitPart[] {
   if (pool === null) return [];
-  const { fragmented, kept, loadable, used } = pool;
+  const { fragmented, kept, used } = pool;
+  const loadable = loadableOf(pool);
   const size = need.bytes;
   const eaten = Math.max(0, size - loadable);
   const names = need.terms.map(({ name }) => (name === 'bytes' ? 'need' : (TERM_LABELS[name] ?? clean(name))));

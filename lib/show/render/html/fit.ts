@@ -19,6 +19,7 @@ import {
   LARGEST_USES,
   largestNote,
   largestText,
+  loadableOf,
   memoryName,
   nearestTexts,
   nearestTogether,
@@ -120,11 +121,11 @@ export function poolSection(report: Pooled): Markup | null {
   const { limit, need, pool } = report;
   if (pool === null) return null;
   const parts = fitParts(report);
-  const loadable = pool.used + pool.loadable;
+  const loadable = loadableOf(pool);
   const whole = parts.reduce((sum, { bytes }) => sum + bytes, 0);
   const scale = Math.max(whole, pool.used + need.high);
   const marks = [
-    { at: loadable, label: `limit ${formatBytes(pool.loadable)}` },
+    { at: pool.used + loadable, label: `limit ${formatBytes(loadable)}` },
     ...(scale > pool.total ? [{ at: pool.total, label: `all the memory ${formatBytes(pool.total)}` }] : []),
   ];
   return section(

@@ -16,6 +16,7 @@ import {
   LARGEST_USES,
   largestNote,
   largestText,
+  loadableOf,
   memoryName,
   nearestTexts,
   nearestTogether,
@@ -64,7 +65,7 @@ function poolLines(report: Pooled, title: string, options: RenderOptions): strin
   );
   const bar = parts.map((part, index) => cellsOf(part, counts[index] ?? 0, options)).join('');
   const whole = parts.reduce((sum, { bytes }) => sum + bytes, 0);
-  const limit = Math.round(((pool.used + pool.loadable) / whole) * width);
+  const limit = Math.round(((pool.used + loadableOf(pool)) / whole) * width);
   const total = `${memoryName(report)} ${options.exact ? amount(pool.total, options) : formatBoth(pool.total)}`;
   return [
     ...flow([title, total], options).map((line) => options.paint('strong', truncate(line, options.width))),

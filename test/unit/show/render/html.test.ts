@@ -348,7 +348,7 @@ describe('a page', () => {
     expect(from).toBeCloseTo(((pool.used + need.bytes) / pool.total) * 100, 1);
     expect(from + width).toBeCloseTo(((pool.used + need.high) / pool.total) * 100, 1);
     const limit = Number(/<line x1="([\d.]+)%"/.exec(picture)?.[1]);
-    expect(limit).toBeCloseTo(((pool.used + pool.loadable) / pool.total) * 100, 1);
+    expect(limit).toBeCloseTo(((pool.total - pool.kept - pool.fragmented) / pool.total) * 100, 1);
   });
 
   it('of fit grows its scale where the need is more than the memory, and marks where that ends', async () => {
