@@ -15,8 +15,8 @@ import { GiB, MiB } from '../../support/units.ts';
 
 /** Other programs free memory meanwhile, and a kernel that reclaims cold pages gives this cache back within seconds. */
 const ATTEMPTS = 3;
-/** How late an action may still come that was begun before the line that ends the load. Milliseconds. */
-const LATE_MS = 500;
+/** Actions that may still end after the line that ends the load: one was begun before, and takes seconds on a busy machine. */
+const MOST_LATE = 1;
 
 it('a program has caches dropped, or memory compacted, until --ready says that it is loaded, and not after', {
   timeout: 300_000,
@@ -38,10 +38,9 @@ it('a program has caches dropped, or memory compacted, until --ready says that i
     expect(ran.code).toBe(0);
     const report = parseDocument(ran.stdout) as unknown as GuardReport;
     const loadedAt = Number(/^(\d{13})$/m.exec(ran.stderr)?.[1] ?? Number.POSITIVE_INFINITY);
-    for (const { action, at } of report.actions) {
-      expect(action).toBe(actions);
-      expect(Date.parse(at)).toBeLessThan(loadedAt + LATE_MS);
-    }
+    for (const { action } of report.actions) expect(action).toBe(actions);
+    const late = report.actions.filter(({ at }) => Date.parse(at) > loadedAt);
+    expect(late.length, JSON.stringify(late)).toBeLessThanOrEqual(MOST_LATE);
     return report;
   };
   /** Repeats the run until little was free in it. */
@@ -61,6 +60,6 @@ it('a program has caches dropped, or memory compacted, until --ready says that i
   await runFull('none', load, 'lowest');
   expect(done(await runFull('compact', load, 'lowest'))).toContain('compact loading null');
   // The pages are there again once it is loaded, and stay.
-  const dropped = await runFull('drop', `${load}; date +%s%3N; echo ready; sleep 1; ${load}`, 'after');
+  const dropped = await runFull('drop', `${load}; date +%s%3N; echo ready; sleep 1; ${load}; ${load}`, 'after');
   expect(done(dropped)).toContain('drop loading null');
 });
