@@ -21,7 +21,7 @@ import type {
   TogetherProgram,
 } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
-import type { Command, Context, OptionTable, Outcome, Values } from '../core/command.ts';
+import type { Command, CommandOutcome, Context, OptionTable, OptionValues } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { choice, count, EXACT, flag, isGiven, size, text } from '../core/options.ts';
@@ -100,7 +100,7 @@ export const fitCommand: Command = {
   run,
 };
 
-async function run(context: Context): Promise<Outcome> {
+async function run(context: Context): Promise<CommandOutcome> {
   const { json, positionals, rest, values } = context;
   const named = [...positionals, ...rest];
   checkQuestion(values, named);
@@ -137,7 +137,7 @@ async function run(context: Context): Promise<Outcome> {
 }
 
 /** Several models on one machine. */
-async function runTogether(context: Context, named: readonly string[]): Promise<Outcome> {
+async function runTogether(context: Context, named: readonly string[]): Promise<CommandOutcome> {
   const { json, values } = context;
   const { programVersion, device } = fitOptionsOf(values);
   const program = togetherProgram(values, named);
@@ -163,7 +163,7 @@ async function runTogether(context: Context, named: readonly string[]): Promise<
   return writePage(reports, page, { exitCode: exitOf(report, acceptTight), document: report, text: lines }, context);
 }
 
-function togetherProgram(values: Values, named: readonly string[]): TogetherProgram {
+function togetherProgram(values: OptionValues, named: readonly string[]): TogetherProgram {
   const asked = ['table', 'largest', 'solve', 'bytes', 'params', 'utilization'].find((name) => isGiven(values, name));
   if (asked !== undefined)
     throw new UsageError(`--${asked} is a question about one model, and ${named.length} are named.`, NAME);
@@ -185,7 +185,7 @@ function flagsTogether(
   named: readonly string[],
   acceptTight: boolean,
   { stderr }: Context,
-): Outcome {
+): CommandOutcome {
   const each = report.models.map(({ fit, given }) => ({ name: named[given] ?? '', own: fit.programs[0] }));
   const about = new Set(each.flatMap(({ own }) => own?.aboutFlags ?? []));
   const lines = each.map(({ name, own }) =>
@@ -204,11 +204,16 @@ function wordOf(name: string): string {
   return /^[\w./:@+=,-]+$/.test(name) ? name : quoted(clean(name));
 }
 
-function renderOf(values: Values) {
+function renderOf(values: OptionValues) {
   return { exact: flag(values, 'exact'), hostName: hostname() };
 }
 
-function tableOutcome(document: FitTable, machine: Snapshot, reports: Reports, context: Context): Promise<Outcome> {
+function tableOutcome(
+  document: FitTable,
+  machine: Snapshot,
+  reports: Reports,
+  context: Context,
+): Promise<CommandOutcome> {
   const { values } = context;
   const fits = document.rows.some(({ cells }) => cells.some((cell) => isYes(cell, flag(values, 'accept-tight'))));
   const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
@@ -223,7 +228,7 @@ async function largestOutcome(
   machine: Snapshot,
   reports: Reports,
   context: Context,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const document = await fitLargest(machine, {
     use,
     ...(program === undefined ? {} : { program }),
@@ -237,7 +242,7 @@ async function largestOutcome(
 }
 
 /** A script pastes stdout: it has the flags, or nothing at all. */
-function flagsOnly(report: FitReport, acceptTight: boolean, { stderr }: Context): Outcome {
+function flagsOnly(report: FitReport, acceptTight: boolean, { stderr }: Context): CommandOutcome {
   const [program] = report.programs;
   const isAccepted = isYes(report, acceptTight);
   const flags = isAccepted ? (program?.flags ?? null) : null;
@@ -249,7 +254,7 @@ function flagsOnly(report: FitReport, acceptTight: boolean, { stderr }: Context)
 }
 
 /** Options that contradict each other. */
-function checkQuestion(values: Values, words: readonly string[]): void {
+function checkQuestion(values: OptionValues, words: readonly string[]): void {
   const onlyFlags = flag(values, 'flags');
   const other = isGiven(values, 'solve') ? '--solve' : onlyFlags ? '--flags' : null;
   if (flag(values, 'table') && other !== null)
@@ -269,7 +274,7 @@ function checkQuestion(values: Values, words: readonly string[]): void {
 type Subject<M = string | ModelDescription> = { bytes: number } | { model: M };
 
 /** null: a table without a model. */
-function subjectOf(values: Values, named: readonly string[]): Subject | null {
+function subjectOf(values: OptionValues, named: readonly string[]): Subject | null {
   const bytes = size(values, 'bytes', NAME);
   const hasModel = named.length > 0 || isGiven(values, 'params');
   const table = flag(values, 'table');
@@ -286,7 +291,7 @@ function subjectOf(values: Values, named: readonly string[]): Subject | null {
   throw new UsageError('What shall fit? Name a model, or give --params 70e9 or --bytes 100GiB.', NAME);
 }
 
-async function readMachine(values: Values): Promise<Snapshot> {
+async function readMachine(values: OptionValues): Promise<Snapshot> {
   const memGetInfo = choice(values, 'memgetinfo', MEMGETINFO, 'needed', NAME);
   return snapshot({
     // This process ends soon, and its contexts with it.
@@ -307,7 +312,7 @@ function titleOf(subject: Subject<ModelInput>, estimated: EstimateReport | null)
 }
 
 /** Options of fit(). */
-export function fitOptionsOf(values: Values, command = NAME): FitOptions {
+export function fitOptionsOf(values: OptionValues, command = NAME): FitOptions {
   const program = isGiven(values, 'for') ? choice(values, 'for', MODEL_PROGRAM_NAMES, 'vllm', command) : undefined;
   const programVersion = text(values, 'program-version');
   if (programVersion !== undefined && program === undefined)
@@ -324,7 +329,7 @@ export function fitOptionsOf(values: Values, command = NAME): FitOptions {
   };
 }
 
-function utilizationOf(values: Values, command: string): number | undefined {
+function utilizationOf(values: OptionValues, command: string): number | undefined {
   const word = text(values, 'utilization');
   if (word === undefined) return undefined;
   const share = /^(\d+(\.\d+)?|\.\d+)$/.test(word) ? Number(word) : Number.NaN;

@@ -129,9 +129,9 @@ function worstOf(models: readonly FitTogetherModel[]): FitTogetherModel {
   return others.reduce((worst, model) => (isWorse(model.fit, worst.fit) ? model : worst), first);
 }
 
-type Answer = Omit<FitTogether, 'notes' | 'nearest'>;
+type TogetherAnswer = Omit<FitTogether, 'notes' | 'nearest'>;
 
-function reportOf(sized: readonly Sized[], question: TogetherQuestion): Answer {
+function reportOf(sized: readonly Sized[], question: TogetherQuestion): TogetherAnswer {
   const { machine, options } = question;
   const most = chainOf(sized, question, 'high');
   const expected = chainOf(sized, question, 'bytes');
@@ -152,7 +152,7 @@ function reportOf(sized: readonly Sized[], question: TogetherQuestion): Answer {
     terms: models.map(({ holds, name }) => ({ name, ...holds })),
   };
   const isKnown = verdict !== 'unknown' && verdict !== 'not-now' && limit.bytes !== null;
-  const report: Omit<Answer, 'summary'> = {
+  const report: Omit<TogetherAnswer, 'summary'> = {
     schema: 'umaprobe/fit-together/1',
     at: machine.at,
     simulated: machine.simulated,
@@ -183,7 +183,7 @@ function withoutFlags({ fit, ...model }: FitTogetherModel): FitTogetherModel {
 }
 
 function summaryOf(
-  { expectedFits, headroom, limit, models, need, program, shortBy, verdict }: Omit<Answer, 'summary'>,
+  { expectedFits, headroom, limit, models, need, program, shortBy, verdict }: Omit<TogetherAnswer, 'summary'>,
   { fit, name }: FitTogetherModel,
 ): string {
   const all = `${models.length} models`;

@@ -28,7 +28,7 @@ export type Load =
   | { kind: 'bytes'; bytes: number }
   | { kind: 'model'; model: ModelInput };
 
-export interface Answer {
+export interface LaunchAnswer {
   fit: FitReport | null;
   /** Why there is no answer of fit; null: there is one. */
   noFit: string | null;
@@ -43,7 +43,7 @@ export interface Answer {
   unread: UnreadPart[];
 }
 
-const NOTHING: Answer = {
+const NOTHING: LaunchAnswer = {
   fit: null,
   noFit: null,
   expected: null,
@@ -63,7 +63,7 @@ export async function judge(
   command: RecognisedCommand,
   machine: Snapshot,
   found: readonly FoundExtra[] = [],
-): Promise<Answer> {
+): Promise<LaunchAnswer> {
   if (load.kind === 'nothing') return { ...NOTHING, noFit: load.why };
   const { program } = command;
   const options = optionsFor(command);
@@ -95,13 +95,13 @@ export async function judge(
 /** A container does not see the variables of its caller. */
 const CONTAINERS = /^(docker|podman|nerdctl|apptainer|singularity)\b/;
 
-function jobsFor(report: FitReport, { program, use, wrappers }: RecognisedCommand): Answer['jobs'] {
+function jobsFor(report: FitReport, { program, use, wrappers }: RecognisedCommand): LaunchAnswer['jobs'] {
   if (use.maxJobs !== undefined) return null;
   const count = compileJobsFor(report, program);
   return count === null ? null : { count, isSet: !wrappers.some((name) => CONTAINERS.test(name)) };
 }
 
-function jobsText(jobs: Answer['jobs']): string[] {
+function jobsText(jobs: LaunchAnswer['jobs']): string[] {
   if (jobs === null) return [];
   const what = jobs.isSet ? 'It is set.' : `The container needs it: -e MAX_JOBS=${jobs.count}.`;
   return [`${compileJobsText(jobs.count)} ${what}`];
