@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { clean, formatBoth, formatCount, parseSize } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { snapshot } from '../../core/snapshot/index.ts';
-import { fitLargest, fitTable, fitTogether, fitWithEstimate, isYes } from '../../models/fit/index.ts';
+import { fit as fitInto, fitWithEstimate, isYes } from '../../models/fit/index.ts';
 import { fitLargestPage, fitPage, fitTablePage, fitTogetherPage } from '../../show/render/text/fit.ts';
 import { toHtml } from '../../show/report/index.ts';
 import { FIT_SETTINGS, TOGETHER_PROGRAMS } from '../../types/fit.ts';
@@ -121,10 +121,12 @@ async function run(context: Context): Promise<CommandOutcome> {
   const machine = await readMachine(values);
   if (flag(values, 'largest')) return largestOutcome(use, options, machine, reports, context);
   if (subject === null || flag(values, 'table')) {
-    const document = await fitTable({ ...subject, use }, machine, options);
+    const document = await fitInto({ table: true, ...subject, use, snapshot: machine, ...options });
     return tableOutcome(document, machine, reports, context);
   }
-  const { estimated, report } = await fitWithEstimate('bytes' in subject ? subject : { ...subject, use }, machine, {
+  const { estimated, report } = await fitWithEstimate({
+    ...('bytes' in subject ? subject : { ...subject, use }),
+    snapshot: machine,
     ...options,
     ...(solve === undefined ? {} : { solve }),
     acceptTight,
@@ -150,7 +152,9 @@ async function runTogether(context: Context, named: readonly string[]): Promise<
   const { program: _, ...use } = estimateOptions(values, NAME);
   const models: FitModel[] = [];
   for (const name of named) models.push({ model: await readFromHub(modelOf(values, [name], NAME), context), use });
-  const report = await fitTogether(models, await readMachine(values), {
+  const report = await fitInto({
+    together: models,
+    snapshot: await readMachine(values),
     program,
     ...(programVersion === undefined ? {} : { programVersion }),
     ...(device === undefined ? {} : { device }),
@@ -229,7 +233,9 @@ async function largestOutcome(
   reports: Reports,
   context: Context,
 ): Promise<CommandOutcome> {
-  const document = await fitLargest(machine, {
+  const document = await fitInto({
+    largest: true,
+    snapshot: machine,
     use,
     ...(program === undefined ? {} : { program }),
     ...(device === undefined ? {} : { device }),

@@ -20,7 +20,7 @@ import { estimate } from '../estimate/index.ts';
 import { compileJobsFor, compileJobsText } from './compile-jobs.ts';
 import { none } from './flags.ts';
 import { isWorse } from './judge.ts';
-import { type CheckedNeed, checkNeed } from './options.ts';
+import { type CheckedNeed, checkEstimate, needOfBytes } from './options.ts';
 import { isAtLeast, rangeText, sumOf as sumOfTerms } from './program.ts';
 import { type CheckedOptions, fitReport } from './report.ts';
 import { largestAccepted } from './search.ts';
@@ -75,7 +75,7 @@ async function sizesOf({ models, options: { program } }: TogetherQuestion, chang
       };
       const isSame = change.context === undefined && change.sequences === undefined;
       const judged = isSame ? estimated : await estimate(model, asked);
-      return { given, estimated: judged, need: checkNeed(judged) };
+      return { given, estimated: judged, need: checkEstimate(judged) };
     }),
   );
 }
@@ -142,7 +142,7 @@ function reportOf(sized: readonly Sized[], question: TogetherQuestion): Together
   const verdict = !isCertain && isPossible ? 'tight' : worst.fit.verdict;
   const answers = expected.map(({ fit }) => fit.expectedFits);
   const expectedFits = answers.includes(null) ? null : !answers.includes(false);
-  const { device, limit, pool } = fitReport(checkNeed({ bytes: 1 }), machine, { ...options, program: null });
+  const { device, limit, pool } = fitReport(needOfBytes(1), machine, { ...options, program: null });
   const last =
     verdict === 'no' || expectedFits === false
       ? missing(expected, limit.bytes, 'bytes')

@@ -68,14 +68,15 @@ export async function judge(
   const { program } = command;
   const options = optionsFor(command);
   if (load.kind === 'bytes') {
-    const report = await fitInto({ bytes: load.bytes }, machine, options);
+    const report = await fitInto({ bytes: load.bytes, snapshot: machine, ...options });
     return { ...NOTHING, fit: report, room: roomOf(report, program) };
   }
   const model = await openModel(load.model);
   const { assumed, report: own, whole } = await shortened(model, command, machine, found);
   // A cache of a given size is not what is left of the share.
   const { kvCacheBytes } = command;
-  const report = kvCacheBytes === null ? own : await fitInto(withCache(whole.report, kvCacheBytes), machine, {});
+  const report =
+    kvCacheBytes === null ? own : await fitInto({ estimate: withCache(whole.report, kvCacheBytes), snapshot: machine });
   const jobs = jobsFor(report, command);
   return {
     fit: report,
@@ -125,7 +126,7 @@ async function shortened(
   const { contextIsGiven, llama } = command;
   const options = optionsFor(command);
   const whole = await estimateOf(model, command, found);
-  const report = await fitInto(whole.report, machine, options);
+  const report = await fitInto({ estimate: whole.report, snapshot: machine, ...options });
   const all = { whole, report, assumed: [] };
   if (llama === null || llama.fit === false || llama.mayShorten !== true || contextIsGiven) return all;
   const [numbers] = report.programs.map((program) => program.numbers);
@@ -135,7 +136,12 @@ async function shortened(
   const shorter = await estimateOf(model, { ...command, context: tokens, contextIsShared: true }, found);
   return {
     whole: shorter,
-    report: await fitInto(shorter.report, machine, { ...options, llama: { ...llama, mayShorten: false } }),
+    report: await fitInto({
+      estimate: shorter.report,
+      snapshot: machine,
+      ...options,
+      llama: { ...llama, mayShorten: false },
+    }),
     assumed: [
       `--fit shortens the context from ${formatCount(context * sequences)} to ${formatCount(tokens)} tokens, by what llama.cpp finds free.`,
     ],
@@ -224,7 +230,7 @@ async function flagsThatFit(
     const given = { ...command, context, contextIsShared: false, contextIsGiven: true };
     const { report } = await estimateOf(model, given, found);
     const { utilization: _, ...options } = optionsFor(command);
-    return { context, report: await fitInto(report, machine, options) };
+    return { context, report: await fitInto({ estimate: report, snapshot: machine, ...options }) };
   };
   const { answer, value } = await largestAccepted(
     { most: whole, step: CONTEXT_STEP },
