@@ -31,9 +31,9 @@ class Job {
   void lose_witness() { witness_ = 0; }  // it was waited for
   pid_t witness() const { return witness_; }
 
-  // The program was stopped by this signal: so is umaprobe, and its shell takes the terminal back.
-  void stop(int signal) const;
-  void go_on() const;
+  // The program was stopped or continued by this signal: so is umaprobe, and a stop gives the
+  // terminal back to its shell.
+  void tell_parent(int signal, pid_t program) const;
   // Whether umaprobe runs.
   bool has_parent() const;
   // Whether umaprobe is stopped: SIGSTOP cannot be passed on by a handler.
@@ -42,8 +42,6 @@ class Job {
   void restore_terminal() const;
 
  private:
-  void tell_parent(int signal) const;
-
   Descriptor tty_;
   termios modes_{};
   const pid_t parent_;
