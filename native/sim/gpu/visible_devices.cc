@@ -47,7 +47,7 @@ VisibleDevices all_devices(const State& state) {
   std::stable_sort(all.index, all.index + all.count, [&](int a, int b) {
     const auto speed = [&](int device) {
       const Attributes& attributes = state.machine.devices[device].attributes;
-      return attributes.multi_processor_count * attributes.clock_khz;
+      return attributes.multiProcessorCount * attributes.clockRateKHz;
     };
     return speed(a) > speed(b);
   });

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "abi/cuda.h"
+
 namespace umasim {
 
 constexpr int kMaxDevices = 8;
@@ -45,11 +47,9 @@ struct Driver {
 };
 
 struct Attributes {
-  int64_t integrated, managed_memory, concurrent_managed_access, pageable_memory_access,
-      pageable_uses_host_page_tables, direct_managed_from_host, host_register,
-      host_register_read_only, can_map_host_memory, unified_addressing, memory_pools,
-      gpu_direct_rdma, dma_buf, l2_cache_size, multi_processor_count, memory_bus_width,
-      memory_clock_khz, clock_khz, async_engine_count, host_numa_id;
+#define X(name, ...) int64_t name;
+  UMAPROBE_CUDA_ATTRIBUTES(X)
+#undef X
 };
 
 // A value, or the nvmlReturn_t of the refusal.
