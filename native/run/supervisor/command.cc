@@ -14,9 +14,9 @@
 namespace umaprobe {
 namespace {
 
-// A fork whose child is in `cgroup` from its start. A process that joins one makes the kernel wait
-// until every processor has passed a quiet state (RCU): 13 ms. -1: the kernel cannot (before 5.7),
-// or a sandbox refuses the call.
+// Forks a child that is in `cgroup` from its start. A process that joins a group makes the kernel
+// wait until every processor has passed a quiet state (RCU): 13 ms. -1: the kernel cannot (before
+// 5.7), or a sandbox refuses the call.
 pid_t fork_into(const Cgroup& cgroup) {
   constexpr long kClone3 = 435;  // the same on all architectures; glibc 2.28 has no name for it
   constexpr uint64_t kIntoCgroup = 1ull << 33;
@@ -30,7 +30,7 @@ pid_t fork_into(const Cgroup& cgroup) {
   return static_cast<pid_t>(::syscall(kClone3, &arguments, sizeof arguments));
 }
 
-// What Node has changed in umaprobe.
+// Undoes the changes that Node made in umaprobe.
 void undo_node(const SupervisorOptions& options) {
   rlimit files;
   if (options.program.open_files >= 0 && ::getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -71,7 +71,7 @@ int start_command(const SupervisorOptions& options, const Protection& protection
   writer.close();
   int error = 0;
   ssize_t count = 0;
-  // Closed by the exec, or has the reason.
+  // The pipe is closed by the exec, or has the reason.
   while ((count = ::read(reader.get(), &error, sizeof error)) < 0 && errno == EINTR) {
   }
   if (count != sizeof error) return 0;

@@ -32,7 +32,7 @@ GpuMemory::GpuMemory(const MachineConfig& config, Host& host, double interval)
       has_pids_of_nvml_(has_pids_of_nvml(config)) {}
 
 void GpuMemory::start() {
-  // Without the thread nothing is ever known.
+  // If the thread cannot start, the GPU memory stays unknown.
   start_small_thread(this, kStackBytes);
 }
 

@@ -14,14 +14,14 @@ namespace umaprobe {
 
 class Load {
  public:
-  // What was done, or would have been, with the errno of it.
+  // Receives an action that was done, or would have been, and its errno.
   using Tell = std::function<void(LoadAction, int error)>;
 
   Load(const SupervisorOptions& options, Host& host, Tell tell);
 
-  // Why it has loaded, once; else null.
+  // Returns once why the program has loaded; otherwise null.
   const char* tick(const Reading& reading, Clock::time_point now);
-  // The program says so, or it runs already.
+  // Ends the load: the program says so, or it ran already.
   void end() { is_over_ = true; }
 
  private:

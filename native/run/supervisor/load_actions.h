@@ -1,5 +1,5 @@
-// While a program loads: drops clean page cache and compacts memory, on a thread of its own,
-// because the kernel may take seconds.
+// Drops clean page cache and compacts memory while a program loads, on a thread of its own, because
+// the kernel may take seconds.
 #pragma once
 
 #include <mutex>

@@ -1,7 +1,7 @@
-// Whether the program loads. It does while its memory grows, and has loaded once that has not grown
-// for a while; not before it holds what it is known to hold at least: compilers of kernels run for
-// minutes between the weights and the cache. Only then is the page cache of the whole machine
-// dropped for it.
+// Tells whether the program loads. It loads while its memory grows, and has loaded once its memory
+// has not grown for a while; but not before it holds its known minimum: compilers of kernels run
+// for minutes between the weights and the cache. The page cache of the whole machine is dropped for
+// a program only while it loads.
 #pragma once
 
 #include "run/supervisor/lines.h"
@@ -21,7 +21,7 @@ class LoadPhase {
     }
     const Holdings& held = now.held;
     const double all = held.group + held.group_gpu;
-    // Where its memory is not known, what is left of the machine's tells.
+    // The memory left on the machine tells if the program's memory is not known.
     const double taken = known(all) ? all : available_ - now.available;
     if (!known(highest_)) highest_ = taken;
     if (taken >= highest_ + load_.step_bytes) {
@@ -32,7 +32,7 @@ class LoadPhase {
   }
 
   bool loading() const { return known(grew_at_) && !over_at_plateau(); }
-  // Why it has loaded; null: it has not, or not yet.
+  // Returns why the program has loaded; null: it has not, or not yet.
   const char* over() const {
     if (known(grew_at_) && over_at_plateau()) return because_word::kPlateau;
     return now_ - began_ >= rules_.load_limit_s ? because_word::kLimit : nullptr;
@@ -48,7 +48,7 @@ class LoadPhase {
   const Rules& rules_;
   const LoadOptions& load_;
   double began_ = kUnknown, now_ = kUnknown;
-  double available_ = kUnknown;  // at the start
+  double available_ = kUnknown;  // memory available at the start
   double highest_ = kUnknown, grew_at_ = kUnknown;
 };
 

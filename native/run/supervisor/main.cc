@@ -28,10 +28,11 @@
 namespace umaprobe {
 namespace {
 
-// As shells: the command was not found, cannot be run. 1: the machine cannot be watched.
+// Exit codes, as shells have them: the command was not found, cannot be run. 1: the machine cannot
+// be watched.
 constexpr int kUsage = 2, kCannotRun = 126, kNotFound = 127, kFailed = 1;
 
-// Where umaprobe reads the report, it tells its user itself.
+// Prints nothing if umaprobe reads the report: it tells its user itself.
 int complain(const std::string& wrong, int code, bool reported = false) {
   if (reported) return code;
   std::fprintf(stderr, "umaprobe-guard: %s\n", wrong.c_str());
@@ -57,7 +58,8 @@ MachineConfig machine_config() {
   return config;
 }
 
-// What is open for the program alone. Who reads to the end of a pipe does not wait for the guard.
+// Returns the descriptors that are open for the program alone. The guard closes them, so a reader
+// of a pipe does not wait for the guard.
 std::vector<int> open_for_program(const SupervisorOptions& options) {
   std::vector<int> result;
   constexpr int kMost = 1024;

@@ -16,8 +16,8 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 bool is_replaced(std::string_view word) { return word.find(kReplacement) != word.npos; }
 
-// Texts of a file of /proc that end in a null character. They are kept, because the program gets
-// them.
+// Reads the null-terminated texts of a file of /proc. They are never freed, because the program
+// gets them.
 const std::string& read_words(pid_t pid, const char* name) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/" + name);
   return *new std::string(std::istreambuf_iterator<char>(file), {});

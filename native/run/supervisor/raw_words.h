@@ -6,8 +6,8 @@
 namespace umaprobe {
 
 // Puts the bytes that process `parent` was started with back into the words of `command`, which are
-// the last ones of its command line, and into the variables of this process. Where they are not the
-// same words, nothing changes.
+// the last ones of its command line, and into the variables of this process. Changes nothing if
+// they are not the same words.
 void restore_bytes(pid_t parent, char** command);
 
 }  // namespace umaprobe

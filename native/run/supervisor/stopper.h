@@ -12,18 +12,18 @@ class Stopper {
  public:
   Stopper(Processes& processes, const Rules& rules) : processes_(processes), rules_(rules) {}
 
-  // Whether this stop goes further than the one before.
+  // Returns whether this stop goes further than the one before.
   bool advances(bool kill) const {
     return phase_ == Phase::kNone || (kill && phase_ == Phase::kTerminating);
   }
-  // 0, or the errno of the signals.
+  // Returns 0, or the errno of the signals.
   int stop(const Target& target, bool kill, Clock::time_point now);
 
-  // The grace is over.
+  // Returns whether the grace is over.
   bool must_kill(Clock::time_point now) const {
     return phase_ == Phase::kTerminating && now >= kill_at_;
   }
-  // Kills what forked meanwhile.
+  // Kills the processes that were forked meanwhile.
   void pursue(const Target& target, Clock::time_point now);
   // A process in an uninterruptible call may outlive SIGKILL by minutes.
   bool gives_up(Clock::time_point now) const {
