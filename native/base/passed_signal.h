@@ -10,7 +10,7 @@ namespace umaprobe {
 struct PassedSignal {
   int32_t number;
   int32_t code;     // si_code
-  uintptr_t value;  // of SI_QUEUE
+  uintptr_t value;  // SI_QUEUE's value
 };
 
 // si_value of the stop signals and SIGCONT by which the guard stops and continues umaprobe with the

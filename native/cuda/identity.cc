@@ -29,9 +29,9 @@ std::string uuid_text(const char* prefix, const CUuuid& uuid) {
   return text;
 }
 
-// On a MIG slice _v2 returns the slice's UUID and the older function that of the whole GPU
-// (NVIDIA's documentation of both), so different UUIDs mean "MIG-", NVML's prefix. Not verified on
-// hardware.
+// The function _v2 returns the UUID of a MIG slice, and the older function that of the whole GPU
+// (NVIDIA's documentation of both), so different UUIDs mean "MIG-", NVML's prefix. This is not
+// verified on hardware.
 Fact<std::string> driver_uuid(CallContext& context, const CudaDriver& driver, CUdevice device) {
   CUuuid gpu{}, uuid{};
   auto old_failure = call(context, driver, driver.cuDeviceGetUuid, &gpu, device);

@@ -28,7 +28,7 @@ Maybe<FreeAndTotal> mem_get_info_by_mode(CallContext& context, const CudaConnect
                                          const Fact<bool>& active) {
   if (mode == MemGetInfoMode::kNever) return std::nullopt;
   if (mode == MemGetInfoMode::kWhereContextExists) {
-    // Whether there is a context is not known; contextActive says why, and nothing is tried.
+    // The state of the context is not known; contextActive says why, and nothing is tried.
     if (failure_of(active) || !std::get<bool>(active)) return std::nullopt;
   }
   return mem_get_info(context, cuda, ordinal, CurrentDevice::kMayChange);

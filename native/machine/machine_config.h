@@ -1,4 +1,4 @@
-// Which machine an environment reads, and the files of its libraries.
+// The machine that an environment reads, and the files of its libraries.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct MachineConfig {
 
   bool simulated() const { return !machine.empty(); }
 
-  // As environment variables that select the same machine in another process. Empty means unset.
+  // Lists environment variables that select the same machine in another process. Empty means unset.
   template <class Visitor>
   void visit(Visitor& field) const {
     field("UMAPROBE_SIM", machine);

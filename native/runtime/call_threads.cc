@@ -123,7 +123,7 @@ void CallThreads::run_calls() {
   while (!closed_) {
     const auto running = take();
     if (running == running_.end()) {
-      // One idle thread is enough: the others were started while it was stuck.
+      // A single idle thread is enough: the others were started while it was stuck.
       if (idle_ > 0) break;
       ++idle_;
       wake_.wait(lock);
@@ -216,7 +216,7 @@ Clock::time_point CallThreads::relieve(Clock::time_point now) {
   if (threads_ < kMaxThreads) {
     try {
       start_thread();
-    } catch (const std::system_error&) {  // what waits fails at its deadline
+    } catch (const std::system_error&) {  // waiting calls fail at their deadlines
     }
   }
   return now + kPatience;

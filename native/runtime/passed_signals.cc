@@ -52,7 +52,7 @@ void as_before(int number, siginfo_t* info, void* context) {
   if (info->si_code <= 0) ::raise(number);  // pending until the handler returns
 }
 
-// By the signal that stopped the program: shells tell them apart.
+// Stops by the signal that stopped the program: shells tell them apart.
 void stop(int number) {
   sigset_t pending, one;
   ::sigpending(&pending);

@@ -7,7 +7,7 @@ namespace umaprobe {
 // Takes every signal that a program can take but SIGCHLD, and returns the end of the pipe to read
 // from; -1: there is none, or they are taken already.
 int take_signals();
-// As it was before.
+// Restores the signal handlers from before.
 void return_signals();
 
 }  // namespace umaprobe
