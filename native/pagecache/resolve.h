@@ -1,4 +1,4 @@
-// Where a path leads.
+// The file to which a path leads.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct ResolvedPath {
   }
 };
 
-// On a worker thread: a file system that does not answer blocks the calls.
+// Must run on a worker thread: a file system that does not answer blocks the calls.
 Fact<ResolvedPath> resolve_path(CallContext& context, const std::string& path);
 
 }  // namespace umaprobe
