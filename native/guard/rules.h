@@ -9,7 +9,7 @@ namespace umaprobe {
 // The rules of the run: each must be given.
 struct ProbeRules {
   double floor_bytes = kUnknown;  // trips when MemAvailable is below this; 0: not watched
-  // trips when PSI full is at or above this, and dangerous; 0: not watched
+  // Trips when PSI full is at or above this, and dangerous; 0: not watched.
   double pressure_full_percent = kUnknown;
   double parent = kUnknown;  // trips when the parent process is not this one; 0: not watched
   double exit_after_s =

@@ -10,7 +10,7 @@ void notice_once(Notice notice, const std::string& text) {
   static std::atomic<bool> given[2];
   if (given[static_cast<int>(notice)].exchange(true)) return;
   const std::string line = "umasim: " + text + "\n";
-  // Without stdio: the program may not have set it up yet, or may hold its lock.
+  // stdio is not used: the program may not have set it up yet, or may hold its lock.
   if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
 

@@ -1,5 +1,5 @@
-// One line on stderr, once per process, where a program cannot work on a simulated machine in a way
-// that its own messages would not explain.
+// Explains on stderr, in one line and once per process, why a program cannot work on a simulated
+// machine, if its own messages would not.
 #pragma once
 #include <string>
 

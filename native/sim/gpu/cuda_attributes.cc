@@ -59,7 +59,7 @@ constexpr Constant kConstant[] = {
     {111, 1024},       // shared memory that the driver reserves per block
 };
 
-// What a multiprocessor holds, by compute capability: the table of technical specifications in
+// The limits of a multiprocessor, by compute capability: the table of technical specifications in
 // NVIDIA's CUDA programming guide.
 struct Multiprocessor {
   int capability, threads, shared_kib, blocks;  // 10 * major + minor: from this one on

@@ -12,7 +12,7 @@
 namespace umasim {
 namespace {
 
-// What the description says about the loss of a device that is lost.
+// Returns what the description says about the loss of a device that is lost.
 CudaAfterLoss after_loss(const Machine& machine, int device) {
   for (int i = 0; i < machine.event_count; i++) {
     const ScriptedEvent& event = machine.events[i];

@@ -1,8 +1,8 @@
 // The files that perform an action when written: drop_caches, compact_memory and memory.reclaim.
 //
 // A preloaded program that opens drop_caches or compact_memory gets a descriptor of an ordinary
-// file beside the state file, opened with O_APPEND. The next Locked applies what was written to it.
-// So a write works from a shell, through dup2() and from child processes, without a thread that
+// file beside the state file, opened with O_APPEND. The next Locked applies the bytes written to
+// it. So a write works from a shell, through dup2() and from child processes, without a thread that
 // watches.
 #pragma once
 #include "sim/state/state.h"

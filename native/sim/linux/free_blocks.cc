@@ -52,8 +52,8 @@ BlockCounts divide(const State& state, uint64_t free_pages, uint64_t big_pages) 
   return counts;
 }
 
-// Of `all` blocks from order `low` to `high` the same share of each order: `pages` together, less
-// what is no whole block.
+// Returns the same share of each order from `low` to `high` of `all` blocks: `pages` together, less
+// the parts of blocks.
 BlockCounts share_of(const BlockCounts& all, uint64_t pages, int low, int high) {
   uint64_t of_all = 0;
   for (int order = low; order <= high; order++) of_all += all.of[order] << order;
