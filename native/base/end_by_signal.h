@@ -1,4 +1,4 @@
-// Ends as another process did.
+// Ends this process as another one did.
 #pragma once
 
 #include <sys/prctl.h>

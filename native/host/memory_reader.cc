@@ -9,7 +9,7 @@
 namespace umaprobe {
 namespace {
 
-// A reading that is due at the next tick but for its jitter is taken now.
+// A reading that is due at the next tick, apart from jitter, is taken now.
 constexpr double kAlmost = 0.9;
 
 double real_seconds() {

@@ -136,7 +136,7 @@ class PendingPromises {
   std::unordered_map<uint64_t, Pending> pending_;
 };
 
-// Told once, on any thread, when work is over: what timed out, if anything did.
+// Called once, on any thread, when work is over, with the timeout if there was one.
 using Done = std::function<void(std::optional<Failure>)>;
 
 // A task that tells `done`.

@@ -17,8 +17,8 @@ struct MachineConfig {
   std::string cudart;
   std::string cuda;
   std::string nvml;
-  // Set if the process uses another machine, or this one is unavailable. Then nothing is read or
-  // opened.
+  // The failure if the process uses another machine, or this one is unavailable. Then nothing is
+  // read or opened.
   std::optional<Failure> error;
 
   bool simulated() const { return !machine.empty(); }

@@ -15,8 +15,8 @@ struct WalkOptions {
   bool evict;
   bool sync;        // write dirty pages before evicting
   bool list_empty;  // list files without cached pages, links and special files, too
-  // List only files that are among the `top` most-cached seen so far, and files that an eviction
-  // left pages of. The union of all batches therefore contains the overall top N.
+  // List only files that are among the `top` most-cached seen so far, and files with pages that an
+  // eviction left. The union of all batches therefore contains the overall top N.
   size_t top;
 };
 

@@ -1,4 +1,4 @@
-// Threads for short calls of which any may hang, such as readings of kernel files.
+// Threads for short calls, any of which may hang, such as readings of kernel files.
 //
 // A file of /proc or /sys answers within microseconds, until one does not: lxcfs serves
 // /proc/meminfo of a container by FUSE, and when it hangs, so does every reader. Usually one thread
@@ -75,7 +75,7 @@ class CallThreads : public std::enable_shared_from_this<CallThreads> {
   void check_at(Clock::time_point time);
   void run_calls();
   void run_watchdog();
-  // The next call to make, entered in `running_`; end(): there is none.
+  // Returns the next call to make, entered in `running_`; end(): there is none.
   std::list<Running>::iterator take();
   // Marks the ticket's call as returned. True: it was the batch's last one, and the batch is over.
   bool finish(const Ticket& ticket);

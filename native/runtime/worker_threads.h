@@ -44,8 +44,8 @@ class WorkerThreads : public std::enable_shared_from_this<WorkerThreads> {
   // progress has returned. It does not run if the worker never started or the process exits first.
   void on_exit(WorkerId id, std::function<void()> exit_task);
 
-  // The environment is going away: nothing is completed or called any more. Idle threads exit; a
-  // hung thread exits when its call returns. Does not wait.
+  // Stops completing and calling anything, because the environment is going away. Idle threads
+  // exit; a hung thread exits when its call returns. Does not wait.
   void close();
 
  private:

@@ -54,7 +54,7 @@ int write_all(int fd, const std::string& bytes, uint64_t at) {
 }
 
 constexpr uint64_t kBlock = 4096;
-// A segment can be read without its header if one of the copies is whole: 1 % of what is written.
+// A segment can be read without its header if one of the copies is whole: 1 % of the bytes written.
 constexpr uint64_t kCopyEvery = 64u << 10;
 // Smallest segment, on a full disk: three minutes of frames of 100 ms.
 constexpr uint64_t kLeastSegment = 256u << 10;

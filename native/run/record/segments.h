@@ -1,5 +1,5 @@
-// A ring of segment files in one folder, bounded in bytes: a segment takes what was written to it,
-// so that many short recordings leave the long one before them. One thread uses it.
+// A ring of segment files in one folder, bounded in bytes: a segment takes no more than the bytes
+// written to it, so that many short recordings leave the long one before them. One thread uses it.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class Segments {
   // Ends the current segment and releases the folder.
   void close();
 
-  // Appends records and makes them durable. A full segment is followed by a new one; the oldest
-  // are removed, also where the disk has no room for even a small one.
+  // Appends records and makes them durable. A full segment is followed by a new one; the oldest are
+  // removed, also if the disk has no room for even a small one.
   std::optional<Failure> append(const std::string& records);
 
   uint64_t written() const { return written_; }

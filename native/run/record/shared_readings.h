@@ -1,4 +1,4 @@
-// Readings of the machine that one process takes and another one uses: where the guard of a program
+// Readings of the machine that one process takes and another one uses: if the guard of a program
 // and a recorder run side by side, the guard reads, and the recorder need not.
 #pragma once
 

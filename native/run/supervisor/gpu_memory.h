@@ -1,5 +1,5 @@
 // GPU memory of processes, from NVML. Its calls may block for minutes in a wedge, so they run on a
-// thread of their own, and the guard uses what it has.
+// thread of their own, and the guard uses its last reading.
 #pragma once
 
 #include <array>

@@ -23,7 +23,7 @@ class Job {
   // Returns whether the program runs in that group.
   bool is_shared() const { return is_shared_; }
 
-  // Starts a process in the group, which only shows what is sent to the whole group.
+  // Starts a process in the group, which only shows the signals that are sent to the whole group.
   void start_witness();
   // Returns, once for each signal, whether umaprobe got it with its whole group: then the program
   // has it.

@@ -36,7 +36,7 @@ class Judge {
 
   // Judges the next reading.
   Verdict add(const Reading& now);
-  // Judges the last reading again, with what was measured since.
+  // Judges the last reading again, with the holdings measured since.
   Verdict again(const Holdings& held);
 
   // Returns whether the next readings should have the memory of the program, because the floor is
@@ -66,7 +66,7 @@ class Judge {
   Trail<512> recent_;
   Trail<64> long_;
   Bursts bursts_;
-  Reading above_;  // the last one that was far enough above the floor
+  Reading above_;  // the last reading that was far enough above the floor
   double low_since_ = kUnknown;
   double evidence_since_ = kUnknown;
   double stalled_since_ = kUnknown;

@@ -32,7 +32,7 @@ class Load {
   LoadPhase phase_;
   const double free_bytes_;
   bool is_over_ = false;
-  std::unique_ptr<LoadActions> actions_;  // null: none is wanted, or nothing may be done
+  std::unique_ptr<LoadActions> actions_;  // null: no action is wanted or permitted
   bool drop_, compact_;                   // false once not permitted
   Clock::time_point next_drop_, next_compact_;
 };

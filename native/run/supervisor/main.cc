@@ -80,8 +80,8 @@ void report_failure(Report& report, const char* code, const std::string& message
   report.failed(line);
 }
 
-// Blocks all that would stop or end the guard but its own faults, and takes what is passed on to
-// the program if somebody sends it here.
+// Blocks every signal that would stop or end the guard, except its own faults, and takes the
+// signals that are passed on to the program if somebody sends them here.
 Descriptor take_signals(sigset_t& before) {
   sigset_t taken, blocked;
   sigemptyset(&taken);
@@ -175,7 +175,7 @@ int guard(const SupervisorOptions& options, Report& report) {
   int signal = 0;
   const int code = watch.run(std::move(target), protection.locked(), priority, signal);
   if (signal != 0 && code == 0) end_by_signal(signal);
-  // Threads may be stuck in the kernel or the driver: nothing is destroyed.
+  // Nothing is destroyed, because threads may be stuck in the kernel or the driver.
   ::_exit(code);
 }
 

@@ -15,7 +15,7 @@ namespace umaprobe {
 struct LoadOptions {
   double drop = 0, compact = 0;  // the actions
   double free_bytes = kUnknown;  // they run while MemFree is below this
-  double step_bytes = kUnknown;  // the program loads while its memory grows by so much
+  double step_bytes = kUnknown;  // the program loads while its memory grows by this much
   double least_bytes = 0;        // and while the program holds less than this
 };
 
@@ -53,7 +53,7 @@ struct SupervisorOptions {
   std::string replay;  // file
 };
 
-// The options, or what is wrong in one line.
+// Returns the options, or what is wrong in one line.
 std::variant<SupervisorOptions, std::string> parse_options(int argc, char** argv);
 
 }  // namespace umaprobe

@@ -18,7 +18,7 @@
 namespace umaprobe {
 namespace {
 
-// Beyond so many, reading the directory is cheaper.
+// Most pids that are tried one by one: reading the directory is cheaper beyond.
 constexpr pid_t kMostNew = 1024;
 
 bool has_pidfds() {

@@ -23,8 +23,8 @@ bool write_oom_score(const char* text) {
   return file && ::write(file.get(), text, std::strlen(text)) == size;
 }
 
-// Locks what this process has mapped of files, one mapping after the other: without swap, memory
-// that runs short takes nothing else from it. False: the limit is too small for all of them.
+// Locks the files that this process has mapped, one mapping after the other: on a machine without
+// swap the kernel can take only these pages from it. False: the limit is too small for all of them.
 bool lock_files() {
   char text[16384];
   bool all = true;

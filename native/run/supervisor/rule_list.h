@@ -16,8 +16,8 @@ RULE(kill_horizon_s, 0.25, 0, kDay)
 
 // SIGTERM also needs the floor to be nearer than this many bytes. An engine that reserves 38 GiB at
 // once falls as fast as a runaway, and ends with 9 GiB left (util 0.75, MiaAI PR 115), 0.6 GiB
-// above the floor of a Spark. At 4 GiB/s, SIGKILL is sent 64 ms before the floor, twice what a
-// machine with all cores busy takes.
+// above the floor of a Spark. SIGKILL is sent 64 ms before the floor at 4 GiB/s, twice the time
+// that a machine with all cores busy takes.
 RULE(near_bytes, 512 * kMiB, 0, kMostBytes)
 // SIGKILL also needs the floor to be nearer than this many bytes: half of the above, because a
 // program that got SIGTERM may end by itself.
@@ -123,7 +123,7 @@ RULE(read_pressure_s, 0.1, kMs, kDay)
 // Free blocks count below the floor, after 10 s.
 RULE(read_blocks_s, 0.25, kMs, kDay)
 RULE(read_lists_s, pace::kLists, kMs, kDay)
-// The same where the guard would act.
+// The same while the guard may act.
 RULE(read_lists_near_s, pace::kListsNear, kMs, kDay)
 // Time that the guard waits for a measurement of the program before it stops the program. A
 // measurement of a few processes takes 0.2 ms, and some more if the processors are busy; the guard

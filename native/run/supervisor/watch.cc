@@ -244,7 +244,7 @@ void Watch::obey(std::string_view line) {
   if (line == control_word::kLoaded) {
     load_.end();
   } else if (line == control_word::kStop) {
-    // The targets of a whole system are not stopped because nobody watches any longer.
+    // The targets of a whole system are not stopped when nobody watches any longer.
     if (options_.target_system) {
       ended_ = true;
     } else {
@@ -421,7 +421,7 @@ void Watch::mind_parent(Clock::time_point now) {
   }
 }
 
-// The program has ended; one that was stopped has no process left.
+// Returns whether the program has ended; a program that was stopped has no process left then.
 bool Watch::over(Clock::time_point now) {
   if (options_.target_system) return ended_;
   if (stopper_.gives_up(now)) return true;

@@ -34,7 +34,7 @@ struct Listing {
   std::set<std::string> hidden;  // names of the real directory that the machine lacks
   std::set<std::string> unread;  // `names` that the real directory has not shown yet
   bool shows_real;               // false: the real stream is that of another directory
-  dirent entry;                  // what the last readdir() returned
+  dirent entry;                  // the result of the last readdir()
 };
 
 std::mutex& guard = *new std::mutex;

@@ -1,4 +1,4 @@
-// NVML: what a device is, and the modes that it is in.
+// NVML: the identity of a device, and its modes.
 #include "sim/abi/nvml.h"
 #include "sim/gpu/device_identity.h"
 

@@ -35,8 +35,8 @@ bool contains(const VisibleDevices& list, int device) {
   return std::find(list.index, list.index + list.count, device) != list.index + list.count;
 }
 
-// The devices of the machine in the order of CUDA_DEVICE_ORDER. NVIDIA does not say what makes a
-// device the fastest; here it is multiprocessors times clock.
+// The devices of the machine in the order of CUDA_DEVICE_ORDER. NVIDIA does not say which device is
+// the fastest; here the measure is multiprocessors times clock.
 VisibleDevices all_devices(const State& state) {
   VisibleDevices all{};
   for (int device = 0; device < state.machine.device_count; device++) {

@@ -12,7 +12,7 @@ namespace umasim {
 // Opens a file for later writes, with `flags` as of open(). Returns a descriptor or -errno. The
 // memory.reclaim files give -EACCES: a delayed write could not report that it freed too little.
 int open_control_file(State& state, ControlFile file, int flags);
-// Applies what was written to the descriptors of open_control_file(). Callers hold the lock.
+// Applies the bytes written to the descriptors of open_control_file(). Callers hold the lock.
 void apply_control_writes(State& state);
 
 // Performs a write at once. Returns 0, -EINVAL or -EAGAIN, and the freed bytes in `freed`. `pid` is

@@ -95,7 +95,7 @@ std::vector<ZoneBlocks> zones_of(const State& state) {
   const uint64_t low_managed = std::min(linux_kernel.low_zone_bytes / page, total);
   const uint64_t low = std::min(linux_kernel.low_zone_bytes / page / 16 * 15, free / 8);
   const uint64_t low_big = proportion(low, big, free, kDriverBlock / page);
-  // low_big is rounded down, so that the rest may exceed what is free in the other zone.
+  // low_big is rounded down, so that the rest may exceed the free memory of the other zone.
   const uint64_t normal_big = std::min(big - low_big, free - low);
   std::vector<ZoneBlocks> zones;
   if (linux_kernel.low_zone_bytes > 0) {

@@ -1,5 +1,5 @@
-// The simulated files of single processes. A scripted process has those that nvtop, btop, ps and
-// psutil read; a real process on the machine has statm and cgroup.
+// The simulated files of single processes. A scripted process has the files that nvtop, btop, ps
+// and psutil read; a real process on the machine has statm and cgroup.
 #pragma once
 #include <string>
 

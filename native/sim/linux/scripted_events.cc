@@ -128,7 +128,7 @@ double value_of_curve(const State& state, const ScriptedEvent& event, double aft
   return before.value;
 }
 
-// Gives back what a curve took, as far as it is still there: reclaim may have been faster.
+// Gives back the memory that a curve took, as far as it still has it: reclaim may have been faster.
 void shrink(State& state, const ScriptedEvent& event, uint64_t bytes) {
   World& world = state.world;
   const auto kernel = [&](uint64_t& holder, uint64_t most) {

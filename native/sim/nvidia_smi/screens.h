@@ -10,7 +10,7 @@ namespace umasim::smi {
 
 std::string table(const std::vector<Gpu>& gpus);
 
-// `sections`: those of -d, such as MEMORY; none: all.
+// `sections`: the sections of -d, such as MEMORY; none: all.
 std::string log(const std::vector<Gpu>& gpus, const std::vector<std::string>& sections);
 // Returns whether -d knows the section.
 bool is_section(const std::string& name);
