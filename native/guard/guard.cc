@@ -7,7 +7,7 @@
 #include <system_error>
 #include <thread>
 
-#include "base/exit_stopped.h"
+#include "base/end_by_signal.h"
 #include "base/failure.h"
 #include "runtime/thread_priority.h"
 

@@ -21,7 +21,6 @@
 #include "run/supervisor/command.h"
 #include "run/supervisor/options.h"
 #include "run/supervisor/protection.h"
-#include "run/supervisor/raw_words.h"
 #include "run/supervisor/replay.h"
 #include "run/supervisor/watch.h"
 

@@ -15,7 +15,7 @@
 #include <ctime>
 
 #include "base/digits.h"
-#include "base/exit_stopped.h"
+#include "base/end_by_signal.h"
 #include "base/passed_signal.h"
 #include "run/supervisor/small_thread.h"
 
