@@ -12,7 +12,7 @@ namespace umaprobe {
 struct PassedSignal {
   int32_t number;
   int32_t code;     // si_code
-  uintptr_t value;  // of SI_QUEUE
+  uintptr_t value;  // SI_QUEUE's value
 };
 
 // The guard marks the signals by which it stops and continues umaprobe with the program. Their

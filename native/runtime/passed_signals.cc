@@ -64,8 +64,8 @@ bool is_stopped_process(pid_t pid) {
   return is_stopped(Descriptor(::open(path, O_RDONLY | O_CLOEXEC)));
 }
 
-// By the signal that stopped the program: shells tell them apart. A shell may have continued both
-// before the signal came here; a second stop would leave the program in the background.
+// Stops by the signal that stopped the program: shells tell them apart. A shell may have continued
+// both before the signal came here; a second stop would leave the program in the background.
 void stop(int number, pid_t program) {
   sigset_t pending, one;
   ::sigpending(&pending);
