@@ -25,12 +25,12 @@ const loadTogether = lazy(() => Promise.all([import('./options.ts'), import('./t
 const loadTable = lazy(() => Promise.all([import('./options.ts'), import('./table.ts')]));
 
 /**
- * Whether a need fits into the machine of a snapshot: the limit is what can be loaded safely (`allocatable.safe`), and
- * beside it stands what each program will decide by its own rule on its own reading. Allocates nothing; of the machine it
- * reads nothing, of a model the headers and the config.
+ * Tells whether a need fits into the machine of a snapshot: the limit is memory that can be loaded safely
+ * (`allocatable.safe`), and beside it stands each program's decision by its own rule on its own reading. Allocates
+ * nothing; reads nothing of the machine, and of a model the headers and the config.
  *
- * @param need bytes, a model, or an estimate: `await estimate(model, { program: 'vllm' })`. By a model each program is
- *   judged by its own estimate, by an estimate all are judged by that one.
+ * @param need bytes, a model, or an estimate: `await estimate(model, { program: 'vllm' })`. A model is estimated for
+ *   each program; an estimate is used for all.
  * @throws TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad arguments; for a model also as
  *   `openModel()`. A number that is not known is the verdict `unknown`.
  */
@@ -89,8 +89,8 @@ export async function fitLargest(snapshot: Snapshot, options: FitLargestOptions 
 }
 
 /**
- * Whether several models fit at the same time, in which order to start them, and with which share, cache and context each, so
- * that the last still starts. Each is judged as by `fit()`, beside what those before it keep.
+ * Tells whether several models fit at the same time, in which order to start them, and with which share, cache and
+ * context each, so that the last still starts. Each is judged as by `fit()`, beside the memory of those before it.
  *
  * @param models 2 to 16.
  * @throws as `fit()`; also for a program whose models may take more later than at their start.

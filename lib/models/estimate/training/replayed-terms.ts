@@ -51,7 +51,7 @@ export function replayed(
   });
 }
 
-/** How far the parts may be from what they are in other trainers: attention, norms, dropout, shorter sequences. */
+/** Deviation of the parts in other trainers: attention, norms, dropout, shorter sequences. */
 const KNOWN = { least: 0.9, most: 1.1 };
 const UNKNOWN = { least: 0.5, most: 1.8 };
 /** Segments of the allocator grow with what is allocated; expandable segments leave nearly none unused. */
@@ -118,7 +118,7 @@ export function replayedTerms(
   return [...terms, slackTerm({ allocated, reserved, largest }, devices)];
 }
 
-/** Whether one more tensor as large as the logits finds its place is luck; without them little is left unused. */
+/** It is luck whether one more tensor as large as the logits finds its place; little is left unused without them. */
 function slackTerm(
   { allocated, largest, reserved }: { allocated: number; largest: number; reserved: number },
   devices: number,
@@ -133,7 +133,7 @@ function slackTerm(
   };
 }
 
-/** What FSDP and ZeRO-3 divide among devices. */
+/** Terms that FSDP and ZeRO-3 divide among devices. */
 const DIVIDED = new Set([
   'weights',
   'adapters',
