@@ -10,7 +10,7 @@ import { refusedPid } from './refusals.ts';
 export interface ChosenProcess extends ProcessId {
   startTicks: number;
   name: string;
-  /** When it was started, ISO 8601, UTC; null: the kernel does not say when it began. */
+  /** Time of its start, ISO 8601, UTC; null: the kernel does not say when it began. */
   startedAt: string | null;
 }
 

@@ -11,7 +11,7 @@ import { isAdapter, isPreference, sequencesOf, type Training, type Types } from 
 import { type StepResult, simulated } from './step.ts';
 import type { Kind } from './tape.ts';
 
-/** Why a training cannot be replayed; null: it can. Its activations are then unknown, and so is whether it fits. */
+/** The reason against replaying a training; null: none. Its activations and whether it fits are unknown then. */
 export function whyNotReplayed(architecture: Architecture | null): string | null {
   if (architecture === null) return 'The architecture is not known: activations, logits and adapters are missing.';
   if (architecture.vocab === null) return 'The vocabulary is not known: activations, logits and adapters are missing.';
