@@ -81,7 +81,7 @@ export const EXIT_OF_CODE: Readonly<Record<UmaErrorCode | UsageErrorCode, number
 
 export interface Failure {
   exitCode: number;
-  /** For stderr, with the newline. */
+  /** Text for stderr, with the newline. */
   message: string;
   document: ErrorDocument;
 }
@@ -127,14 +127,14 @@ function exitOf(code: string): number | undefined {
   return Object.hasOwn(EXIT_OF_CODE, code) ? EXIT_OF_CODE[code] : undefined;
 }
 
-/** Whether umaprobe's own binary is missing or broken, which says nothing about a GPU or its driver. */
+/** True if umaprobe's own binary is missing or broken, which says nothing about a GPU or its driver. */
 function isBrokenInstallation(error: unknown): boolean {
   if (!(error instanceof UmaError) || error.code !== 'ERR_UMA_LIBRARY_MISSING') return false;
   // A probe that finds no CUDA has the same source, but says NO_DEVICE.
   return error.source === 'umaprobe' && error.nativeName !== 'NO_DEVICE';
 }
 
-/** Whether the kernel, a file system or sudo, and not the GPU, did not answer in time. */
+/** True if the kernel, a file system or sudo, and not the GPU, did not answer in time. */
 function isKernelLate(error: unknown): boolean {
   if (!(error instanceof UmaError) || error.code !== 'ERR_UMA_TIMEOUT') return false;
   return error.nativeName === 'TIMEOUT' && !/^(cu|nvml)/.test(error.call);
