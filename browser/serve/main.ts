@@ -15,7 +15,7 @@ const stops = document.getElementById('stops') as HTMLElement;
 
 /** Charts are drawn no more often: a reader does not see more. */
 const DRAW_MS = 2000;
-/** After which a machine that is back, or was late, is asked for its history: longer than the server keeps an answer, 25 s. */
+/** Time until a machine that is back, or was late, is asked for its history: the server keeps an answer for 25 s. */
 const BACK_MS = 30_000;
 
 class MachineView {
@@ -63,7 +63,7 @@ class MachineView {
     showStops();
   }
 
-  /** When the page is opened, and when the machine is back: it may have stopped. Again if the answer was late. */
+  /** Runs when the page is opened, and when the machine is back: it may have stopped. Repeats a late answer. */
   async readHistory(): Promise<void> {
     const history = await readHistory(this.#index).catch((error: unknown) => unread(String(error)));
     this.#begin(history);

@@ -49,7 +49,7 @@ export class Folder {
    * Opens a file of this user, made with mode 0600. Nothing waits: a FIFO is refused.
    *
    * @param flags O_RDWR, O_CREAT… without O_TRUNC.
-   * @throws Refusal for a link, another user's file, and a file with other names; the system's error: ENXIO for a FIFO, a device.
+   * @throws Refusal for a link, another user's file and one with other names; the system's error: ENXIO for a FIFO, a device.
    */
   openFile(name: string, flags: number): number {
     return this.#open(name, flags, ({ nlink, uid }) => {

@@ -14,7 +14,7 @@ export const EXIT = {
   permission: 4,
   refused: 5,
   stopped: 6,
-  /** doctor found failures, or cluster a machine in danger. Not 2: a script must tell them from its own mistake. */
+  /** doctor found failures, or cluster a machine in danger. A script must tell them from its own mistake, 2. */
   failures: 7,
 } as const;
 

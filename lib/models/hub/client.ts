@@ -1,6 +1,6 @@
 /**
- * The one place that opens a connection to another machine: requests to the Hub, for names that begin with "hf:". Answers
- * are bounded in bytes and time, redirects lead to https only, and the token goes to the endpoint's own origin alone.
+ * The one place that opens a connection to another machine: requests to the Hub, for names that begin with "hf:".
+ * Answers are bounded in bytes and time, redirects lead to https only, and the token goes to the endpoint's own origin alone.
  */
 
 import { formatBytes, MiB } from '../../base/format.ts';
