@@ -56,7 +56,7 @@ export class HistoryView {
     return zoom;
   }
 
-  /** In the colours of another theme. */
+  /** Draws in the colours of another theme. */
   redraw(): void {
     const colours = theme();
     for (const { chart } of this.#shown.values()) chart.draw(colours, false);

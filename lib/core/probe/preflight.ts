@@ -24,7 +24,7 @@ const SNAPSHOT = { memGetInfo: 'never', deadlineMs: 5_000, childDeadlineMs: 5_00
 /** The part of the baseline that is read from the machine. */
 export type PreflightResult = Pick<Baseline, 'snapshot' | 'device' | 'floor' | 'others' | 'share'>;
 
-/** What decides whether a run may start. */
+/** Facts that decide whether a run may start. */
 type PlannedRun = Pick<ProbeSpec<unknown, unknown>, 'command' | 'kinds' | 'options' | 'share'>;
 
 /** @throws UmaError `ERR_UMA_FLOOR` if it is not safe to start, or the code why the device cannot be used. */

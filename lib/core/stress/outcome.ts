@@ -1,4 +1,4 @@
-/** Why a search ended: the `state` and `boundBy` of its report. Pure. */
+/** Reason for a search's end: the `state` and `boundBy` of its report. Pure. */
 
 import type { Failure } from '../../base/errors.ts';
 import { reason } from '../../base/facts.ts';
@@ -58,7 +58,7 @@ export interface AllocatorRefusal {
   failure: Failure | null;
 }
 
-/** The allocator refused. If enough memory is available, but too little in large blocks: `contiguity`. */
+/** Outcome of a refused allocation: `contiguity` if enough is available, but too little in large blocks. */
 export function allocatorOutcome(
   refusal: AllocatorRefusal,
   { inLargeBlocks, memAvailable }: HostReading,

@@ -10,7 +10,7 @@ import { isCallers, stepFailure } from '../probe/outcome.ts';
 import { stepLimitMs } from '../probe/step-limit.ts';
 import type { Measurement } from './protocol.ts';
 
-/** Why a step ended before its last repeat. */
+/** Reason for a step's end before its last repeat. */
 interface EarlyEnd {
   state: Exclude<Measurement['state'], 'ok' | 'unsupported'>;
   reason: string;
@@ -22,7 +22,7 @@ export interface SizeStep {
   bytes: number;
 }
 
-/** Why the step must not be made; null: it may. Called before every repeat, because the machine changes. */
+/** Returns why the step must not be made; null: it may. Called before every repeat, because the machine changes. */
 export type StepCheck = (before: Counters) => string | null;
 
 /** One repeat, in real milliseconds; times that it did not reach are undefined. */

@@ -116,7 +116,7 @@ function mtpLayersOf(config: ModelConfig): number {
   return layers ?? modules * (config.count(['mtp_transformer_layers'], 0) ?? 1);
 }
 
-/** Of a mixture: dense layers at its start, and the width of what every token uses. */
+/** Dense layers at the start of a mixture, and the width of the experts that every token uses. */
 function mixtureOf(config: ModelConfig): Pick<Architecture, 'denseLayers' | 'sharedIntermediate'> {
   if (expertsOf(config) === 0) return {};
   const width = feedForwardWidth(config) ?? 0;
@@ -242,7 +242,7 @@ function kvHeadsOf(config: ModelConfig, heads: number | null): number {
   return config.flag('multi_query') === true ? 1 : (heads ?? 1);
 }
 
-/** What each layer keeps. The first description that a config has decides. */
+/** Memory that each layer keeps. The first description that a config has decides. */
 function layerMemories(config: ModelConfig, shape: ModelShape): LayerMemory[] {
   const each = (memory: (index: number) => LayerMemory): LayerMemory[] =>
     Array.from({ length: shape.layers }, (_, index) => memory(index));

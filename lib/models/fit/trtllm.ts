@@ -15,7 +15,7 @@ import {
   unreadable,
 } from './program.ts';
 
-/** What it knows when it sizes its cache, in bytes. */
+/** Facts by which it sizes its cache, in bytes. */
 interface TrtllmStart {
   /** cudaMemGetInfo's free before it loads: on unified memory page cache counts as used. */
   free: number;

@@ -55,7 +55,7 @@ export class Draft {
     return text === undefined ? null : this.number(option, text, parse);
   }
 
-  /** Something that is loaded besides the model, by its path as the program sees it, or its name. */
+  /** Adds a model that is loaded besides the main one, by its path as the program sees it, or its name. */
   extra(
     { model, ...extra }: Pick<ExtraModel, 'kind' | 'option' | 'model'> & Partial<ExtraModel>,
     hostPath: (path: string) => string | null,
@@ -75,7 +75,7 @@ export class Draft {
   }
 }
 
-/** Why the model of a server is not known. */
+/** The reason for a server's unknown model. */
 export const CLIENTS_CHOOSE = 'Its clients choose the models that it loads.';
 
 /**

@@ -6,7 +6,7 @@ import { CLIENTS_CHOOSE, type Draft, type Given, noteUnread } from './draft.ts';
 import { llamaExtras, readCacheTypes } from './llama-extras.ts';
 import type { Unwrapped } from './unwrapped.ts';
 
-/** With the variables that stand for options (`env:` in the program's help). */
+/** Options, with the variables that stand for them (`env:` in the program's help). */
 const OPTIONS = optionTable(
   {
     '--model -m LLAMA_ARG_MODEL': 'one',

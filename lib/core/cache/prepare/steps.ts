@@ -33,13 +33,13 @@ export interface StepContext {
   };
   /** The last reading; in a dry run the first one. */
   readonly snapshot: Snapshot;
-  /** As of the last reading; in a dry run as predicted. */
+  /** Pool of the last reading; in a dry run the prediction. */
   readonly pool: Pool;
   /** Bytes that must be available at the end. */
   readonly need: number;
   /** Dry run: page cache that earlier steps would free. */
   readonly plannedBytes: number;
-  /** Whether `pool` has enough. */
+  /** True if `pool` has enough. */
   isEnough(): boolean;
   /** The same from a fresh /proc/meminfo, for use during an eviction. */
   isEnoughNow(): Promise<boolean>;
@@ -60,7 +60,7 @@ export interface FreeingStep {
   /** The label of its gain among the sources. */
   source: string;
   isNeeded(context: StepContext): boolean;
-  /** Why it is not needed. */
+  /** Reason why it is not needed. */
   skipReason(context: StepContext): string;
   run(context: StepContext): Promise<StepResult>;
 }
@@ -166,7 +166,7 @@ function isHiddenInPools({ need, pool }: StepContext): boolean {
   return pool.pools >= MIN_GAIN && pool.immediate !== null && pool.immediate - pool.pools < need;
 }
 
-/** Driver pools consist of blocks of 2 MiB. In a dry run planned bytes count as large blocks, too. */
+/** Driver pools consist of blocks of 2 MiB. Planned bytes of a dry run count as large blocks, too. */
 function lacksLargeBlocks({ options, plannedBytes, pool, snapshot }: StepContext): boolean {
   const large = largeBytes(snapshot);
   return large !== null && large + pool.pools + plannedBytes < options.bytes;

@@ -104,7 +104,7 @@ export const listed: Row = {
         : `Which processes hold GPU memory is not known here: ${plainReason(reason)}.`,
       effect: UNKNOWN_EFFECT,
       evidence: [...evidence, ...text('why', reason, 'NVML')],
-      // Where NVML itself fails, its own row says what to do.
+      // If NVML itself fails, its own row says what to do.
       remedy:
         plainReason(reason) === reason
           ? advice('run umaprobe on the host, or start the container with --pid=host; otherwise: sudo umaprobe doctor')
@@ -157,7 +157,7 @@ function whoHolds(): Remedy {
   });
 }
 
-/** Without a GPU that shares the host's memory the remainder is not GPU memory, and a reboot would not help. */
+/** Judges hosts whose memory no GPU shares: the remainder is not GPU memory, and a reboot would not help. */
 function notGpuMemory(snapshot: Reading, rest: number, evidence: Evidence[]): RowOutcome {
   const { devices, libraries } = snapshot;
   if (!isMuchHidden(rest, snapshot))
@@ -173,7 +173,7 @@ function notGpuMemory(snapshot: Reading, rest: number, evidence: Evidence[]): Ro
   );
 }
 
-/** Of a GPU with memory of its own: what is used and neither reserved nor held by a process. */
+/** Used memory of a GPU with its own memory that is neither reserved nor held by a process. */
 function orphanedOnDevice({ devices }: Reading): RowOutcome | null {
   const [most] = devices
     .flatMap((device) => {
@@ -221,7 +221,7 @@ function sumOf(processes: readonly GpuProcess[]): number {
   return processes.reduce((sum, { gpuBytes }) => sum + (gpuBytes ?? 0), 0);
 }
 
-/** What programs hold on a GPU: of unified memory, else of the fullest GPU. */
+/** Memory that programs hold on a GPU: of unified memory, else of the fullest GPU. */
 export const programs: Row = {
   needs: ['cuda', 'nvml'],
   judge({ snapshot }) {
@@ -253,7 +253,7 @@ export const programs: Row = {
   },
 };
 
-/** What the listed processes hold on a device: its own used memory bounds it; of the shared pool, what is in no other row. */
+/** Bytes that the listed processes hold, at most the used memory of the device, or the rest of the shared pool. */
 export function heldOn(
   { memoryModel, migMode, nvml, processes }: DeviceSnapshot,
   { ledger }: Pick<Reading, 'ledger'>,

@@ -13,7 +13,7 @@ import { advice, applies, bytes, type Facts, passed, type Row, text, unknown } f
  */
 const REGISTERED = GiB;
 
-/** What NCCL's documentation asks for (docker run --shm-size=1g). The default of a container is 64 MiB. */
+/** Amount that NCCL's documentation asks for (docker run --shm-size=1g). The default of a container is 64 MiB. */
 const SHARED = GiB;
 /** A machine without much memory has a small /dev/shm: the kernel's default is half of it. */
 const SHARED_SHARE = 0.25;
