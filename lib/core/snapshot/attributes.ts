@@ -34,9 +34,11 @@ export function deviceAttributes(
   provenance: Provenance,
   absent: string,
 ): DeviceSnapshot['attributes'] {
-  const values = DEVICE_ATTRIBUTES.map((name) => [
-    name,
-    provenance.read(`attributes.${name}`, attributes?.[name], 'CUDA device attribute', absent),
-  ]);
-  return Object.fromEntries(values) as DeviceSnapshot['attributes'];
+  const values: DeviceSnapshot['attributes'] = { ...NOTHING };
+  for (const [name, path] of PATHS)
+    values[name] = provenance.read(path, attributes?.[name], 'CUDA device attribute', absent);
+  return values;
 }
+
+const PATHS = DEVICE_ATTRIBUTES.map((name) => [name, `attributes.${name}`] as const);
+const NOTHING = Object.fromEntries(DEVICE_ATTRIBUTES.map((name) => [name, null])) as Record<DeviceAttribute, null>;
