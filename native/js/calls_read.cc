@@ -232,11 +232,12 @@ Napi::Value ReadMachine(const Napi::CallbackInfo& info) {
   const auto limit = timeout(info, 2);
   const auto files_limit = timeout(info, 5);
   std::vector<FileJob<Numbers>> meminfo{{read_call("/proc/meminfo"), read_counters}};
+  // What takes longest starts first.
   std::vector<Part> parts;
+  parts.push_back(files_part(environment, kept_files(info, 3), files_limit));
+  parts.push_back(files_part(environment, std::move(meminfo), files_limit));
   parts.push_back(nvml_part(environment, limit));
   parts.push_back(cuda_part(environment, mode_at(info, 0), integer(info, 1), limit));
-  parts.push_back(files_part(environment, std::move(meminfo), files_limit));
-  parts.push_back(files_part(environment, kept_files(info, 3), files_limit));
   return submit(info.Env(), environment.jobs().promises, std::move(parts));
 }
 

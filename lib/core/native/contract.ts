@@ -329,8 +329,8 @@ export interface NativeBinding {
   readCuda(memGetInfo: 0 | 1 | 2, deadlineMs: number, knownIdentities?: number): Promise<NativeCudaReport>;
   readNvml(deadlineMs: number): Promise<NativeNvmlReport>;
   /**
-   * What a snapshot reads each time, as one answer, because waking this thread takes longer than most readings: NVML,
-   * CUDA, the counters of /proc/meminfo as `hostMemory` gives them, and files as `rereadFilesWithin`.
+   * What a snapshot reads each time, as one answer, because waking this thread takes longer than most readings: files as
+   * `rereadFilesWithin`, the counters of /proc/meminfo as `hostMemory` gives them, NVML and CUDA.
    */
   readMachine(
     memGetInfo: 0 | 1 | 2,
@@ -339,7 +339,7 @@ export interface NativeBinding {
     paths: string[],
     bytes: number[],
     filesDeadlineMs: number,
-  ): Promise<[NativeNvmlReport, NativeCudaReport, host: [Fact<Float64Array>], texts: Fact<string>[]]>;
+  ): Promise<[texts: Fact<string>[], host: [Fact<Float64Array>], NativeNvmlReport, NativeCudaReport]>;
   /** cudaMemGetInfo of a device, unchanged, on the CUDA worker thread; creates a context. */
   memGetInfo(device: number, deadlineMs: number): Promise<Fact<[number, number]>>;
   /**

@@ -57,7 +57,7 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   );
   // It may be answered without a turn of the event loop; a program that awaits many must still get to its timers.
   await yieldToEventLoop();
-  const [nvml, report, [meminfo], texts] = await machine;
+  const [texts, [meminfo], nvml, report] = await machine;
   checkOrder(binding);
   const host = hostMemoryOf(readOrThrow(meminfo));
   const cuda = withIdentities(binding, report, identities);
