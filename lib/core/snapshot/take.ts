@@ -57,11 +57,11 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   );
   // It may be answered without a turn of the event loop; a program that awaits many must still get to its timers.
   await yieldToEventLoop();
-  const [texts, [meminfo], nvml, report] = await machine;
+  const [[cpuLists], [meminfo], texts, nvml, report] = await machine;
   checkOrder(binding);
   const host = hostMemoryOf(readOrThrow(meminfo));
   const cuda = withIdentities(binding, report, identities);
-  const facts = await withMovableBlocks(kernel.finish(texts, provenance), { files, host, cuda }, provenance);
+  const facts = await withMovableBlocks(kernel.finish(cpuLists, texts, provenance), { files, host, cuda }, provenance);
   await recordMissingLines(files, host, provenance);
   const mayTry = mayTryContext({ driver: facts.driver, host, pressure: facts.pressure });
   const asking = { driver: facts.driver, hostTotal: host.total, mayTry };
