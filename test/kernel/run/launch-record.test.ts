@@ -77,7 +77,7 @@ describe('two launches of one process', () => {
   function run(body: string): unknown {
     const folder = join(temporaryFolder('launch-twice'), 'record');
     const script = `
-      import { launch, readRecord, record } from 'umaprobe';
+      import { launch, readRecord, record } from 'umaprobe/run';
       const folder = ${JSON.stringify(folder)};
       const start = (command) => launch({ command, folder, bytes: 2 ** 20, prepare: false, stdio: 'pipe', anyway: true });
       const stepOf = ({ plan, record }) => [plan.steps.find(({ step }) => step === 'record').state, record?.folder === folder];

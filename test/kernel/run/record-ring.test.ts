@@ -38,7 +38,7 @@ function recordAnHour(): void {
 
 /** Runs a program that has `record`, `readRecord` and the folder. */
 function run(body: string): { stdout: string; signal: NodeJS.Signals | null } {
-  const script = `import { launch, record, readRecord } from 'umaprobe';\nconst folder = ${JSON.stringify(folder)};\n${body}`;
+  const script = `import { launch, record, readRecord } from 'umaprobe/run';\nconst folder = ${JSON.stringify(folder)};\n${body}`;
   const { signal, stderr, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
     env: cliEnvironment(),

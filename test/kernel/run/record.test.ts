@@ -92,7 +92,7 @@ describe('a recording', () => {
 
   it('goes on while JavaScript is blocked', () => {
     const script = `
-      import { record, readRecord } from 'umaprobe';
+      import { record, readRecord } from 'umaprobe/run';
       const folder = ${JSON.stringify(folder)};
       const recorder = await record({ folder, processesMs: 0 });
       // More than the first second is on disk.

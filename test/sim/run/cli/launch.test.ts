@@ -211,11 +211,11 @@ describe('launch()', () => {
     const seen = await evaluateOnMachine<{ planned: string; types: string[]; outcome: string; refused: string }>(
       'gb10',
       `const types = new Set();
-       const planned = await umaprobe.launch({ command: ['llama-server', '-m', 'none.gguf'], dryRun: true });
+       const planned = await (await import('umaprobe/run')).launch({ command: ['llama-server', '-m', 'none.gguf'], dryRun: true });
        const stop = new AbortController();
        const onEvent = (event) => { types.add(event.type); if (event.type === 'started') setTimeout(() => stop.abort(), 300); };
-       const { outcome } = await umaprobe.launch({ command: ['sleep', '30'], record: false, bytes: 1e9, onEvent, signal: stop.signal });
-       const refused = await umaprobe.launch({ command: ['true'], signal: AbortSignal.abort() }).catch(({ name }) => name);
+       const { outcome } = await (await import('umaprobe/run')).launch({ command: ['sleep', '30'], record: false, bytes: 1e9, onEvent, signal: stop.signal });
+       const refused = await (await import('umaprobe/run')).launch({ command: ['true'], signal: AbortSignal.abort() }).catch(({ name }) => name);
        return { planned: planned.outcome + ' ' + planned.plan.verdict, types: [...types], outcome, refused };`,
     );
     expect(seen.planned).toBe('planned unknown');
