@@ -30,6 +30,7 @@ export type * from './processes.ts';
 export type * from './profile.ts';
 export type * from './programs.ts';
 export type * from './record.ts';
+export type * from './results.ts';
 export type * from './scalars.ts';
 export type * from './serve.ts';
 export type * from './snapshot.ts';
