@@ -14,6 +14,7 @@ export type * from './memory.ts';
 export type * from './prepare.ts';
 export type * from './probe.ts';
 export type * from './processes.ts';
+export type * from './results.ts';
 export type * from './scalars.ts';
 export type * from './snapshot.ts';
 export type * from './stress.ts';

@@ -49,7 +49,7 @@ while (performance.now() < until) {
   result.marks += acknowledged.length;
   result.lostMarks += acknowledged.filter((text) => !written.has(text)).length;
   result.problems += problems.length;
-  if (session.end !== 'killed') result.wrongEnds++;
+  if (session.end !== 'lost') result.wrongEnds++;
   lostMs.push(killedAt - Date.parse(session.lastAt));
 }
 lostMs.sort((a, b) => a - b);

@@ -97,8 +97,8 @@ describe('two launches of one process', () => {
       run(`const [first, second] = [await start(['true']), await start(['true'])];
            console.log(JSON.stringify([stepOf(first), stepOf(second), await marks()]));`),
     ).toEqual([
-      ['done', true],
-      ['done', true],
+      ['complete', true],
+      ['complete', true],
       [
         ['launch: true', 'launch: exited'],
         ['launch: true', 'launch: exited'],
@@ -109,7 +109,7 @@ describe('two launches of one process', () => {
     const [first, second, [marks, ...more]] = run(`
       const [first, second] = await Promise.all([start(['sleep', '1']), start(['true'])]);
       console.log(JSON.stringify([stepOf(first), stepOf(second), await marks()]));`) as [unknown, unknown, string[][]];
-    expect([first, second]).toEqual(expect.arrayContaining([['done', true]]));
+    expect([first, second]).toEqual(expect.arrayContaining([['complete', true]]));
     expect([first, second]).toEqual(expect.arrayContaining([['skipped', false]]));
     expect(marks).toEqual(expect.arrayContaining(['launch: sleep', 'launch: true']));
     expect(more).toEqual([]);

@@ -27,7 +27,7 @@ describe('where fit says no', () => {
     const { outcome, plan } = document(ask('--json').stdout);
     expect([outcome, plan.steps.map(({ state }) => state)]).toEqual([
       'refused',
-      ['done', 'failed', 'skipped', 'skipped'],
+      ['complete', 'failed', 'skipped', 'skipped'],
     ]);
   });
 
@@ -95,10 +95,10 @@ describe('a launch', () => {
     const { guard, outcome, plan, prepare, receipt, record } = document(stdout);
     expect(outcome).toBe('exited');
     expect(plan.steps.map(({ state, step }) => `${step} ${state}`)).toEqual([
-      'fit done',
-      'prepare done',
-      'guard done',
-      'record done',
+      'fit complete',
+      'prepare complete',
+      'guard complete',
+      'record complete',
     ]);
     expect(prepare?.before.immediate).toBeLessThan(10 * GiB);
     expect(prepare?.verdict).toBe('enough');
