@@ -13,13 +13,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The slowest file that is read, /proc/vmstat, takes 0.1 ms with 256 processors. Being wrong costs
-// a thread and nothing else.
+// The slowest file that is read, /proc/vmstat, takes 0.1 ms with 256 processors. A wrong value
+// costs a thread and nothing else.
 constexpr milliseconds kPatience{50};
 // Threads that stay. /proc/zoneinfo takes as long as all other files of a snapshot, and is read
 // beside them where a processor is left by JavaScript, CUDA and NVML.
 const size_t kThreads = std::thread::hardware_concurrency() > 4 ? 2 : 1;
-// Bounds what a machine can cost on which everything hangs; a hung call keeps one thread.
+// Bounds the threads on a machine on which everything hangs; a hung call keeps one thread.
 constexpr size_t kMaxThreads = 32;
 
 Failure not_tried(const std::string& name, Clock::duration waited) {
@@ -99,7 +99,7 @@ void CallThreads::start_thread() {
 void CallThreads::try_start_thread() {
   try {
     start_thread();
-  } catch (const std::system_error&) {  // what waits fails at its deadline
+  } catch (const std::system_error&) {  // waiting calls fail at their deadlines
   }
 }
 
@@ -109,8 +109,8 @@ void CallThreads::start_watchdog() {
   watchdog_started_ = true;
 }
 
-// Waking the watchdog costs some microseconds; where readings follow one another it is awake
-// anyway.
+// Waking the watchdog costs some microseconds; it is awake anyway while readings follow one
+// another.
 void CallThreads::check_at(Clock::time_point time) {
   if (time >= next_check_) return;
   next_check_ = time;

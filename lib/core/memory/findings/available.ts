@@ -13,11 +13,11 @@ import {
   command,
   type MakeEvidence,
   meminfo,
-  type Outcome,
   ofTotal,
   passed,
   REFUSES,
   type Row,
+  type RowOutcome,
   takes,
   UNKNOWN_EFFECT,
 } from './row.ts';
@@ -69,7 +69,7 @@ export const available: Row = {
 };
 
 /** Without MemAvailable nothing says how much can be allocated, and no floor can be kept. */
-function unknownAvailable({ from }: Reading, unified: boolean, evidence: MakeEvidence): Outcome {
+function unknownAvailable({ from }: Reading, unified: boolean, evidence: MakeEvidence): RowOutcome {
   const why = from['host.available'];
   return applies({
     severity: 'warning',

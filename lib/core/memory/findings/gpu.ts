@@ -15,9 +15,9 @@ import {
   count,
   HOG_SHARE,
   type MakeEvidence,
-  type Outcome,
   passed,
   type Row,
+  type RowOutcome,
   takes,
   text,
   UNKNOWN_EFFECT,
@@ -159,7 +159,7 @@ function whoHolds(): Remedy {
 }
 
 /** Without a GPU that shares the host's memory the remainder is not GPU memory, and a reboot would not help. */
-function notGpuMemory(snapshot: Reading, rest: number, evidence: MakeEvidence): Outcome {
+function notGpuMemory(snapshot: Reading, rest: number, evidence: MakeEvidence): RowOutcome {
   const { devices, libraries } = snapshot;
   if (!isMuchHidden(rest, snapshot))
     return passed('The remainder is what a kernel and a driver usually use.', evidence);
@@ -175,7 +175,7 @@ function notGpuMemory(snapshot: Reading, rest: number, evidence: MakeEvidence): 
 }
 
 /** Of a GPU with memory of its own: what is used and neither reserved nor held by a process. */
-function orphanedOnDevice({ devices }: Reading): Outcome | null {
+function orphanedOnDevice({ devices }: Reading): RowOutcome | null {
   const [most] = devices
     .flatMap((device) => {
       const { migMode, nvml, processes, processesComplete } = device;

@@ -58,29 +58,29 @@ export type Need = 'cuda' | 'nvml' | 'context' | Exclude<keyof Facts, 'snapshot'
 export type MakeEvidence = () => Evidence[];
 
 /** What a row found. `unknown`: it could not be judged; `matters`: without it a machine is not called fine. */
-export type Outcome =
+export type RowOutcome =
   | { state: 'passed'; summary: string; evidence: MakeEvidence }
   | { state: 'applies'; finding: Omit<Finding, 'id'> }
   | { state: 'unknown'; why: string; evidence: MakeEvidence; matters: boolean };
 
 export interface Row {
   needs: readonly Need[];
-  judge(facts: Facts): Outcome;
+  judge(facts: Facts): RowOutcome;
 }
 
 const none: MakeEvidence = () => [];
 
-export function passed(summary: string, evidence = none): Outcome {
+export function passed(summary: string, evidence = none): RowOutcome {
   return { state: 'passed', summary, evidence };
 }
 
 /** @param why a clause: "this kernel does not report it". */
-export function unknown(why: string, evidence = none, { matters = false } = {}): Outcome {
+export function unknown(why: string, evidence = none, { matters = false } = {}): RowOutcome {
   return { state: 'unknown', why, evidence, matters };
 }
 
 /** A counter of /proc/meminfo that this kernel does not report, or that cannot be read. */
-export function unknownCounter(snapshot: Reading, field: keyof HostMemory): Outcome {
+export function unknownCounter(snapshot: Reading, field: keyof HostMemory): RowOutcome {
   const why = snapshot.from[`host.${field}`];
   return unknown(`${MEMINFO_KEYS[field]} is not known${why === undefined ? '' : ` (${clean(why)})`}`);
 }
@@ -95,7 +95,7 @@ export function applies(
   finding: { severity: Severity; summary: string; evidence: MakeEvidence } & Partial<
     Pick<Finding, 'bytes' | 'cause' | 'effect' | 'normal' | 'remedy'>
   >,
-): Outcome {
+): RowOutcome {
   const usual = { bytes: null, cause: null, effect: NOTHING, normal: false, remedy: null };
   return { state: 'applies', finding: { ...usual, ...finding, evidence: finding.evidence() } };
 }
