@@ -1,6 +1,5 @@
 /** Memory that comes back after a process has ended: the driver gives it back in its own time. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Provenance } from '../../base/facts.ts';
 import { MiB } from '../../base/format.ts';
 import { kernelFiles, parseFact } from '../host/files.ts';
@@ -61,6 +60,6 @@ export async function memorySettled({
     }
     if (now - grewAt >= STABLE_MS && available >= least) return { available, settled: true };
     if (now - started >= limitMs || signal?.aborted === true) return { available, settled: false };
-    await sleep(POLL_MS);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
