@@ -81,14 +81,14 @@ function printPlan(phases, { commands }) {
   }
 }
 
-/** What this run starts has this in its environment, also what a test leaves behind. */
+/** Every process that this run starts has this in its environment, also one that a test leaves behind. */
 const MARK = `UMAPROBE_CI_RUN=${process.pid}-${Date.now()}`;
 
 export class Run {
   #running = new Set();
   #isEnding = false;
   #scratch = mkdtempSync(join(tmpdir(), 'umaprobe-ci-'));
-  /** Of each stage that has ended: name, seconds, code, totals. */
+  /** Name, seconds, code and totals of each stage that has ended. */
   results = [];
 
   #print(heading) {

@@ -43,7 +43,7 @@ export interface SweepStep {
   /** The tensor behind the size; null for a plain size. */
   tensor: Tensor | null;
   state: SweepStepState;
-  /** Why the state is not `ok`; null if it is. */
+  /** The reason why the state is not `ok`; null if it is. */
   reason: string | null;
   /** Completed repeats. */
   repeats: Natural;
@@ -60,7 +60,7 @@ export interface SweepStep {
   moved: CountersMoved | null;
   /**
    * Time of one repeat outside CUDA calls: readings and messages (median over the repeats) and the journal's share of
-   * the step. In real milliseconds, also on a simulated machine.
+   * the step. The unit is real milliseconds, also on a simulated machine.
    */
   overheadMs: Amount | null;
 }
@@ -91,7 +91,7 @@ export interface SweepReport extends ProbeHeader {
    */
   repeat: number;
   state: 'complete' | 'aborted' | 'stopped' | 'timeout' | 'lost';
-  /** Why the sweep ended early; null when complete. */
+  /** The reason why the sweep ended early; null when complete. */
   reason: string | null;
   steps: SweepStep[];
   spills: Spill[];
@@ -104,7 +104,7 @@ export interface SweepOptions extends ProbeOptions {
   kinds?: readonly AllocatorKind[] | 'all';
   /** Sizes in bytes, each 1 to 2^53 − 1. Give one of `sizes`, `range`, `tensors` and `preset`. */
   sizes?: readonly number[];
-  /** From `from` to `to` in steps of `step` bytes, or doubling without `step`. */
+  /** Sizes from `from` to `to` in steps of `step` bytes, or doubling without `step`. */
   range?: { from: number; to: number; step?: number };
   /** Every combination of a dtype with a shape or number of elements. */
   tensors?: { dtypes: readonly DType[]; shapes?: readonly (readonly number[])[]; elements?: number };
@@ -116,10 +116,10 @@ export interface SweepOptions extends ProbeOptions {
   onEvent?: (event: SweepEvent) => void | Promise<void>;
 }
 
-/** What `sweep()` reports on its way. */
+/** Progress of `sweep()`. */
 export type SweepEvent = ProbeEvent | { type: 'step'; step: SweepStep; progress: SweepProgress };
 
-/** How far a sweep has come: steps, and the time that is left. */
+/** Progress of a sweep: steps, and the time that is left. */
 export interface SweepProgress {
   done: number;
   total: number;

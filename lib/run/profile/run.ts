@@ -136,7 +136,7 @@ function fileName(name: string, simulated: string | null, ending: string): strin
 interface Recording {
   recorder: Recorder | null;
   recording: string | null;
-  /** Why there is none, as a sentence; null: there is one, or none was wanted. */
+  /** The reason for no recording, as a sentence; null: there is one, or none was wanted. */
   problem: string | null;
 }
 

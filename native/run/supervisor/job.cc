@@ -11,6 +11,7 @@
 
 #include "base/digits.h"
 #include "base/passed_signal.h"
+#include "base/process_state.h"
 
 namespace umaprobe {
 namespace {
@@ -108,25 +109,11 @@ void Job::end_witness() {
 // The pid of umaprobe may be another process's once umaprobe has ended.
 bool Job::has_parent() const { return parent_ != 0 && ::getppid() == parent_; }
 
-void Job::tell_parent(int signal) const {
-  if (!has_parent()) return;
-  sigval mark{};
-  mark.sival_int = kFromGuard;
-  ::sigqueue(parent_, signal, mark);
+void Job::tell_parent(int signal, pid_t program) const {
+  if (has_parent()) ::sigqueue(parent_, signal, marked(program));
 }
 
-void Job::stop(int signal) const { tell_parent(signal); }
-
-void Job::go_on() const { tell_parent(SIGCONT); }
-
-bool Job::is_stopped() const {
-  if (!parent_stat_ || !has_parent()) return false;
-  char text[512];
-  const ssize_t length = ::pread(parent_stat_.get(), text, sizeof text, 0);
-  const std::string_view stat(text, length > 0 ? static_cast<size_t>(length) : 0);
-  const size_t end = stat.rfind(") ");
-  return end != std::string_view::npos && stat.substr(end + 2, 1) == "T";
-}
+bool Job::is_stopped() const { return has_parent() && umaprobe::is_stopped(parent_stat_); }
 
 // SIGTTOU is blocked, so this is allowed to a process in the background.
 void Job::restore_terminal() const {

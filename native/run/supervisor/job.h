@@ -32,9 +32,9 @@ class Job {
   void lose_witness() { witness_ = 0; }  // the witness was waited for
   pid_t witness() const { return witness_; }
 
-  // The program was stopped by this signal: so is umaprobe, and its shell takes the terminal back.
-  void stop(int signal) const;
-  void go_on() const;
+  // The program was stopped or continued by this signal: so is umaprobe, and a stop gives the
+  // terminal back to its shell.
+  void tell_parent(int signal, pid_t program) const;
   // Returns whether umaprobe runs.
   bool has_parent() const;
   // Returns whether umaprobe is stopped: no handler can pass SIGSTOP on.
@@ -43,8 +43,6 @@ class Job {
   void restore_terminal() const;
 
  private:
-  void tell_parent(int signal) const;
-
   Descriptor tty_;
   termios modes_{};
   const pid_t parent_;

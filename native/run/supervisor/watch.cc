@@ -46,6 +46,14 @@ Descriptor inherited(int fd) {
   return Descriptor(fd);
 }
 
+// Keys and the size of a terminal reach its whole group. A handler of umaprobe may run so late that
+// the witness has had a SIGCONT since, and no longer shows the Ctrl-Z.
+bool is_of_terminal(const PassedSignal& signal) {
+  constexpr int kNumbers[] = {SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH};
+  return signal.code == SI_KERNEL &&
+         std::find(std::begin(kNumbers), std::end(kNumbers), signal.number) != std::end(kNumbers);
+}
+
 }  // namespace
 
 Watch::Watch(const SupervisorOptions& options, const MachineConfig& config, Host& host,
@@ -174,7 +182,7 @@ void Watch::take_passed_signals(bool early) {
   PassedSignal signal;
   ssize_t count = 0;
   while ((count = ::read(passed_signals_.get(), &signal, sizeof signal)) == sizeof signal) {
-    const bool taken = job_.has_taken(signal.number);
+    const bool taken = job_.has_taken(signal.number) || is_of_terminal(signal);
     passed_ = signal.number;
     // A child that was not waited for keeps its pid.
     if (!target_.is_child() || ended_ || (taken && !early && job_.is_shared())) continue;
@@ -204,10 +212,11 @@ void Watch::reap() {
     const bool was_stopped =
         std::exchange(stopped_by_, WIFSTOPPED(status) ? WSTOPSIG(status) : 0) != 0;
     if (stopped_by_ != 0) {
-      job_.stop(stopped_by_);
+      // Of the guard's own SIGSTOP umaprobe is stopped already, or continued since.
+      if (!stopped_here_ || stopped_by_ != SIGSTOP) job_.tell_parent(stopped_by_, pid);
       continue;
     }
-    if (was_stopped) job_.go_on();
+    if (was_stopped) job_.tell_parent(SIGCONT, pid);
     if (!has_ended) continue;
     ended_ = true;
     ended_at_ = Clock::now();
@@ -415,9 +424,9 @@ void Watch::mind_parent(Clock::time_point now) {
   } else if (!stopped && stopped_here_) {
     ::kill(target_.pid(), SIGCONT);
     stopped_here_ = false;
-  } else if (!stopped && stopped_by_ != 0) {
+  } else if (!stopped && stopped_by_ != 0 && stopped_by_ != SIGSTOP) {
     // The terminal's SIGTSTP, which umaprobe has not handled yet, took the place of the guard's.
-    job_.stop(stopped_by_);
+    job_.tell_parent(stopped_by_, target_.pid());
   }
 }
 
