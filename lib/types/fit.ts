@@ -22,7 +22,7 @@ export interface FitTerm extends FitRange {
   name: string;
 }
 
-/** A model and what it is used for. */
+/** A model and its use. */
 export interface FitModel {
   model: ModelInput;
   /** Options of `estimate()`; the program is that of `fit()`. */
@@ -220,7 +220,7 @@ export interface FitReport {
   shortBy: Amount | null;
   /** Bytes that could be loaded besides the expected need; null: it does not fit, or unknown. */
   headroom: Amount | null;
-  /** The most at any time, the start included, of the memory that the GPU uses: what the verdict is about. */
+  /** The most at any time, the start included, of the memory that the GPU uses: the verdict is about it. */
   need: FitRange & { terms: FitTerm[] };
   /** Part that stays while it serves; less than `need` if the start has the peak. */
   serving: FitRange;
@@ -245,14 +245,14 @@ export interface FitReport {
   programs: FitProgramReport[];
 }
 
-/** The nearest settings with which a model fits: each one change of what was asked, or one change of several together. */
+/** The nearest settings with which a model fits: each one change of the question, or one change of several together. */
 export interface FitNearest {
   settings: FitNearestSetting[];
-  /** Bytes of the smallest setting, if none fits; null: some fit. */
+  /** Need of the smallest setting, as a sentence, if none fits; null: some fit. */
   none: string | null;
 }
 
-/** One setting, or several together, with which what was asked about fits. */
+/** One setting, or several together, with which the model fits. */
 export interface FitNearestSetting {
   /** Setting in place of the one asked for. */
   change: {

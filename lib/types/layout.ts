@@ -4,7 +4,7 @@ import type { AllocatorKind } from './kinds.ts';
 import type { CountersMoved, ProbeEvent, ProbeHeader, ProbeOptions } from './probe.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
 
-/** One block of a layout: what was expected and what it took. Sizes in bytes. */
+/** One block of a layout, as expected and as measured. Sizes in bytes. */
 export interface LayoutPart {
   name: string;
   expectedBytes: Positive;
