@@ -12,7 +12,7 @@ import { bundleValidators } from './machine-validator.mjs';
 import { root } from './run.mjs';
 
 const lib = join(root, 'lib');
-/** Modules that all entry points share, with what a snapshot and the guard both need. */
+/** Modules that all entry points share, with those that a snapshot and the guard both need. */
 const CORE =
   /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|lazy|limits|nearest|serialized-error)|(core\/(cache|layout|processes|snapshot|stress|sweep)|models\/(estimate|fit)|run\/(explain|guard|launch|profile|record)|show\/(compare|report))\/index|core\/(host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/binding|snapshot\/(mem-get-info|memory|settled|watch)))\.ts$/;
 

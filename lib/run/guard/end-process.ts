@@ -31,7 +31,7 @@ export function whyNotEnded(pid: number, report: Pick<ProcessesReport, 'groups' 
   return refusedPid(pid) ?? whyNeverStopped(pid, report);
 }
 
-/** `gone`: the process has ended, and what has its pid now, if anything, is left alone. */
+/** `gone`: the process has ended, and a process that has its pid now is left alone. */
 export type SignalSent = 'sent' | 'gone' | 'not permitted';
 
 /** Compares the start time right before it sends the signal. */
