@@ -6,10 +6,10 @@ import uPlot from 'uplot';
 import type { ChartSpec, Line } from './lines.ts';
 import type { Theme } from './theme.ts';
 
-type Shape = (path: Path2D, x: number, y: number, radius: number) => void;
+type DrawMark = (path: Path2D, x: number, y: number, radius: number) => void;
 
 /** The shapes of the lines, in their order: they differ without colour, too. */
-const SHAPES: readonly Shape[] = [
+const SHAPES: readonly DrawMark[] = [
   (path, x, y, r) => path.arc(x, y, r, 0, 2 * Math.PI),
   (path, x, y, r) => path.rect(x - r * 0.9, y - r * 0.9, r * 1.8, r * 1.8),
   (path, x, y, r) => polygon(path, [x, y - r * 1.3], [x + r * 1.3, y], [x, y + r * 1.3], [x - r * 1.3, y]),

@@ -19,7 +19,7 @@ export { watch } from './core/snapshot/watch.ts';
 export { stress } from './core/stress/index.ts';
 export { sweep } from './core/sweep/index.ts';
 export { estimate, estimateTable, openModel } from './models/estimate/index.ts';
-export { fit, fitLargest, fitTable, fitTogether } from './models/fit/index.ts';
+export { fit } from './models/fit/index.ts';
 export { cluster, clusterCheck } from './run/cluster/index.ts';
 export { explain, explainError } from './run/explain/index.ts';
 export { guard } from './run/guard/index.ts';

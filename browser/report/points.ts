@@ -6,7 +6,7 @@ export function secondsOf(at: string): number {
 }
 
 /** Parts of a session that the charts need. */
-export type Course = Pick<
+export type SessionCourse = Pick<
   RecordedSession,
   | 'end'
   | 'endReason'
@@ -23,7 +23,7 @@ export type Course = Pick<
 >;
 
 /** The series, with every frame of the last seconds in place of its last bins, and a gap where nothing was recorded. */
-export function pointsOf({ lastSeconds, series }: Pick<Course, 'lastSeconds' | 'series'>): SeriesPoint[] {
+export function pointsOf({ lastSeconds, series }: Pick<SessionCourse, 'lastSeconds' | 'series'>): SeriesPoint[] {
   const from = lastSeconds[0]?.at ?? '9999';
   const all = [...series.filter(({ at }) => at < from), ...lastSeconds];
   return all.flatMap((point, index) => {

@@ -1,7 +1,7 @@
 /** The script of serve's page: replaces changed parts, draws the history, and shows the age of a reading. */
 import { formatDuration } from '../../lib/base/format.ts';
 import type { LiveHistory, LivePage, LiveReading } from '../../lib/types/index.ts';
-import type { Course } from '../report/points.ts';
+import type { SessionCourse } from '../report/points.ts';
 import { addHistory, addPoint, addProcesses, emptyCourse } from './course.ts';
 import { HistoryView } from './history.ts';
 import { morphInto } from './morph.ts';
@@ -20,7 +20,7 @@ const BACK_MS = 30_000;
 
 class MachineView {
   readonly section: HTMLElement;
-  readonly course: Course = emptyCourse();
+  readonly course: SessionCourse = emptyCourse();
   readonly #index: number;
   readonly host: string;
   /** Stops of the last day, as far as they are known. */

@@ -71,7 +71,7 @@ function makeFolder(path: string): void {
 }
 
 /** An open folder on the way. */
-interface Step {
+interface OpenFolder {
   path: string;
   fd: number;
   stat: Stats;
@@ -89,7 +89,7 @@ function openAsRoot(path: string, trust: Trust): number {
 
 /** Walks from folder to folder, and looks at each before it looks up a name in it. */
 class Way {
-  here: Step = step('/', '/');
+  here: OpenFolder = step('/', '/');
   readonly #trust: Trust;
   /** Names from `here` on. */
   #names: string[];
@@ -119,7 +119,7 @@ class Way {
     return this.here.fd;
   }
 
-  #goTo(next: Step): void {
+  #goTo(next: OpenFolder): void {
     closeSync(this.here.fd);
     this.here = next;
   }
@@ -149,13 +149,13 @@ function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-function step(at: string, path: string): Step {
+function step(at: string, path: string): OpenFolder {
   const fd = openSync(at, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   return { path, fd, stat: fstatSync(fd) };
 }
 
 /** null: it is a link, no folder, or missing. */
-function folderAt(at: string, path: string): Step | null {
+function folderAt(at: string, path: string): OpenFolder | null {
   try {
     return step(at, path);
   } catch (error) {
@@ -185,23 +185,23 @@ const GROUP_OR_OTHERS_WRITE = 0o022;
 const OTHERS_WRITE = 0o002;
 
 /** Every user may replace what lies in a folder that all may write, unless it is sticky. */
-export function checkNames({ path, stat }: Pick<Step, 'path' | 'stat'>): void {
+export function checkNames({ path, stat }: Pick<OpenFolder, 'path' | 'stat'>): void {
   if ((stat.mode & OTHERS_WRITE) === 0 || (stat.mode & STICKY) !== 0) return;
   throw new Refusal('SHARED_FOLDER', `every user may replace what is in ${described(path, stat)}; ${REMEDY}`);
 }
 
 /** A file in another user's folder must be that user's, who must not choose a folder of others. */
-function checkStep(before: Step, { path, stat }: Step): void {
+function checkStep(before: OpenFolder, { path, stat }: OpenFolder): void {
   if (isRoots(before.stat) || stat.uid === before.stat.uid) return;
   throw new Refusal('FOREIGN_FOLDER', `${described(path, stat)} is in a folder of uid ${before.stat.uid}; ${REMEDY}`);
 }
 
-function checkRoots({ path, stat }: Pick<Step, 'path' | 'stat'>): void {
+function checkRoots({ path, stat }: Pick<OpenFolder, 'path' | 'stat'>): void {
   if (isRoots(stat)) return;
   throw new Refusal('FOREIGN_FOLDER', `${described(path, stat)} is another user's; ${REMEDY}`);
 }
 
-function checkOwn(folder: Step, trust: Trust): void {
+function checkOwn(folder: OpenFolder, trust: Trust): void {
   checkRoots(folder);
   const { path, stat } = folder;
   if ((stat.mode & GROUP_OR_OTHERS_WRITE) === 0) return;

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { didYouMean, nearest } from '../base/nearest.ts';
 import { COMMANDS, DEFAULT_COMMAND, find, groups, members } from './commands/index.ts';
-import type { Command, OptionTable, Values } from './core/command.ts';
+import type { Command, OptionTable, OptionValues } from './core/command.ts';
 import { GLOBAL_OPTIONS } from './core/options.ts';
 import { UsageError } from './core/usage.ts';
 
@@ -16,7 +16,7 @@ export interface Route {
 }
 
 export interface Parsed {
-  values: Values;
+  values: OptionValues;
   positionals: string[];
   rest: string[];
 }
@@ -117,7 +117,7 @@ export function parse(command: Command, args: readonly string[]): Parsed {
   const dashes = tokens.find((token) => token.kind === 'option-terminator');
   const rest = dashes === undefined ? [] : args.slice(dashes.index + 1);
   if (values.help !== true && values.version !== true) checkPositionals(command, positionals, dashes !== undefined);
-  return { values: values as Values, positionals, rest };
+  return { values: values as OptionValues, positionals, rest };
 }
 
 interface Token {

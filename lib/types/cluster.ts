@@ -1,7 +1,7 @@
 /** Several machines: what each answered, and whether a need fits into all of them. */
 
 import type { EstimateReport } from './estimate.ts';
-import type { FitRange, FitReport, FitVerdict } from './fit.ts';
+import type { FitNeed, FitOptions, FitRange, FitReport, FitVerdict } from './fit.ts';
 import type { Judgement, Level } from './judgement.ts';
 import type { Amount, Natural } from './scalars.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -65,6 +65,9 @@ export interface ClusterOptions {
   /** Rejects with the signal's reason, and ends every ssh. */
   signal?: AbortSignal;
 }
+
+/** Which machines are asked, and what shall fit into each; with `tensorParallel` in `use` the need is that of one rank. */
+export type ClusterCheckOptions = ClusterOptions & FitNeed & Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>;
 
 /** A fact that is not the same on all machines that answered, such as their kernels. */
 export interface HostDifference {

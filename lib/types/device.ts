@@ -165,25 +165,28 @@ export interface DeviceSnapshot {
 }
 
 /** Attributes of a device that decide how its memory behaves: the names of `cudaDevAttr…` without the prefix. */
-export type DeviceAttribute =
-  | 'integrated'
-  | 'managedMemory'
-  | 'concurrentManagedAccess'
-  | 'pageableMemoryAccess'
-  | 'pageableMemoryAccessUsesHostPageTables'
-  | 'directManagedMemAccessFromHost'
-  | 'hostRegisterSupported'
-  | 'hostRegisterReadOnlySupported'
-  | 'canMapHostMemory'
-  | 'unifiedAddressing'
-  | 'memoryPoolsSupported'
-  | 'gpuDirectRdmaSupported'
-  | 'dmaBufSupported'
-  | 'l2CacheSize'
-  | 'multiProcessorCount'
-  | 'globalMemoryBusWidth'
-  | 'memoryClockRateKHz'
-  | 'clockRateKHz'
-  | 'asyncEngineCount'
-  | 'hostNumaId'
-  | 'totalGlobalMem';
+export const DEVICE_ATTRIBUTES = [
+  'integrated',
+  'managedMemory',
+  'concurrentManagedAccess',
+  'pageableMemoryAccess',
+  'pageableMemoryAccessUsesHostPageTables',
+  'directManagedMemAccessFromHost',
+  'hostRegisterSupported',
+  'hostRegisterReadOnlySupported',
+  'canMapHostMemory',
+  'unifiedAddressing',
+  'memoryPoolsSupported',
+  'gpuDirectRdmaSupported',
+  'dmaBufSupported',
+  'l2CacheSize',
+  'multiProcessorCount',
+  'globalMemoryBusWidth',
+  'memoryClockRateKHz',
+  'clockRateKHz',
+  'asyncEngineCount',
+  'hostNumaId',
+  'totalGlobalMem',
+] as const;
+
+export type DeviceAttribute = (typeof DEVICE_ATTRIBUTES)[number];

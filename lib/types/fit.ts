@@ -10,6 +10,7 @@ import type {
 } from './estimate.ts';
 import type { ModelProgram } from './programs.ts';
 import type { Amount, Factor, Natural, Positive, Timestamp } from './scalars.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** Programs whose own rule is known. */
 export type FitProgram = ModelProgram;
@@ -29,37 +30,40 @@ export interface FitModel {
   use?: EstimateOptions;
 }
 
-/** The load: a number of bytes, a model, or the terms of an estimate, as a report of `estimate()` has them. */
+/** The terms of an estimate: a report of `estimate()` is one. */
+export interface FitEstimate {
+  total: FitRange;
+  terms: readonly FitTerm[];
+  /** Bytes that one more token of context takes; null: unknown, or the model keeps no cache. */
+  kvBytesPerToken?: number | null;
+  /** `rough`: the total is a rule of thumb, and never becomes a yes. */
+  method?: 'breakdown' | 'rough';
+  /** The most at any time while it is loaded. */
+  loading?: { peak: FitRange };
+  use?: {
+    /** Tokens of one sequence. */
+    context: number;
+    /** Sequences at the same time. */
+    sequences: number;
+    /** What the model is used for. Default: inference. */
+    use?: EstimateUse;
+    /** Options of the program, which its flags have to say. Default: not known. */
+    settings?: EstimatedSettings;
+  };
+  model?: Pick<EstimatedModel, 'layers'> &
+    Partial<Pick<EstimatedModel, 'source' | 'heads' | 'kvHeads' | 'maxContext' | 'maxContextSglang' | 'mtpLayers'>>;
+  /** Fields of its config that may change memory and are not understood: with any it never becomes a yes. */
+  unread?: readonly string[];
+}
+
+/** What is to be loaded. By a model each program is judged by its own estimate, by an estimate all are judged by that one. */
 export type FitNeed =
   | {
       /** 1 or more. */
       bytes: number;
     }
   | FitModel
-  | {
-      total: FitRange;
-      terms: readonly FitTerm[];
-      /** Bytes that one more token of context takes; null: unknown, or the model keeps no cache. */
-      kvBytesPerToken?: number | null;
-      /** `rough`: the total is a rule of thumb, and never becomes a yes. */
-      method?: 'breakdown' | 'rough';
-      /** The most at any time while it is loaded. */
-      loading?: { peak: FitRange };
-      use?: {
-        /** Tokens of one sequence. */
-        context: number;
-        /** Sequences at the same time. */
-        sequences: number;
-        /** Use of the model. Default: inference. */
-        use?: EstimateUse;
-        /** Options of the program, which its flags have to say. Default: not known. */
-        settings?: EstimatedSettings;
-      };
-      model?: Pick<EstimatedModel, 'layers'> &
-        Partial<Pick<EstimatedModel, 'source' | 'heads' | 'kvHeads' | 'maxContext' | 'maxContextSglang' | 'mtpLayers'>>;
-      /** Fields of its config that may change memory and are not understood: with any it never becomes a yes. */
-      unread?: readonly string[];
-    };
+  | { estimate: FitEstimate };
 
 /** Options by which llama.cpp fits a model to the device by itself (`--fit`). The defaults are its own. */
 export interface FitLlamaOptions {
@@ -75,7 +79,7 @@ export interface FitLlamaOptions {
   layersAreGiven?: boolean;
 }
 
-/** Options of `fit()`. */
+/** For whom and how a need is judged. */
 export interface FitOptions {
   /** The verdict is that of the machine and of this program. Default: of the machine alone. */
   program?: FitProgram;
@@ -98,14 +102,25 @@ export interface FitOptions {
   signal?: AbortSignal;
 }
 
-/** Options of `fitLargest()`. */
-export interface FitLargestOptions {
-  /** Options of `estimate()`: context, sequences, batch, optimizer. */
+/** The machine that is asked about. */
+export interface FitMachine {
+  /** What `snapshot()` returned. */
+  snapshot: Snapshot;
+}
+
+/** Whether a need fits. */
+export type FitQuestion = FitNeed & FitOptions & FitMachine;
+
+/** Which precisions of the weights fit: of a model, or of 7, 13 and 70 billion parameters. */
+export interface FitTableQuestion extends Partial<FitModel>, Omit<FitOptions, 'solve' | 'acceptTight'>, FitMachine {
+  table: true;
+}
+
+/** Which is the largest model that fits, for each precision of the weights and for inference, adapters and full fine-tuning. */
+export interface FitLargestQuestion extends Pick<FitOptions, 'program' | 'device'>, FitMachine {
+  largest: true;
+  /** As of `estimate()`: context, sequences, batch, optimizer. */
   use?: Omit<EstimateOptions, 'use' | 'program'>;
-  /** The verdict is that of the machine and of this program. Default: of the machine alone. */
-  program?: FitProgram;
-  /** CUDA ordinal of the GPU. Default: the one that shares the host's memory, else the first. */
-  device?: number;
 }
 
 /** Programs of which several may run beside each other: what each takes is known at its start, and does not grow later. */
@@ -113,16 +128,15 @@ export const TOGETHER_PROGRAMS = ['vllm', 'llama.cpp', 'ollama'] as const satisf
 /** One of `TOGETHER_PROGRAMS`. */
 export type TogetherProgram = (typeof TOGETHER_PROGRAMS)[number];
 
-/** Options of `fitTogether()`. */
-export interface FitTogetherOptions {
+/**
+ * Whether several models fit at the same time, in which order to start them, and with which share, cache and context each, so
+ * that the last still starts. Each is judged beside what those before it keep.
+ */
+export interface FitTogetherQuestion extends Pick<FitOptions, 'programVersion' | 'device' | 'signal'>, FitMachine {
+  /** 2 to 16. */
+  together: readonly FitModel[];
   /** All models are started with it. */
   program: TogetherProgram;
-  /** Version of the program: "0.20.1". Default: the newest rule that is known. */
-  programVersion?: string;
-  /** CUDA ordinal of the GPU. Default: the one that shares the host's memory, else the first. */
-  device?: number;
-  /** Ends the reading of the models. */
-  signal?: AbortSignal;
 }
 
 /** `slots`: sequences at the same time. */

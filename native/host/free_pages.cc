@@ -34,8 +34,8 @@ double parse_free_blocks(std::string_view text, double page_size) {
   return bytes;
 }
 
-// "  pagesets" begins the lists of a zone: "    cpu: 0", "              count:    12", and what is
-// not counted. Another zone, or "  node_unreclaimable:", ends them.
+// "  pagesets" begins the lists of a zone: "    cpu: 0", "              count:    12", and lines
+// that are not counted. Another zone, or "  node_unreclaimable:", ends them.
 double parse_cpu_lists(std::string_view text, double page_size) {
   double bytes = kUnknown;
   // A part of the sum would pass for all of it.

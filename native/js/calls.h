@@ -1,4 +1,4 @@
-// What the exported functions share: the environment, argument conversion, return values. The
+// Parts that the exported functions share: the environment, argument conversion, return values. The
 // functions of each topic are in calls_*.cc; addon.cc lists them all.
 //
 // Arguments are validated in lib/. The checks here only prevent crashes.

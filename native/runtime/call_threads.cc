@@ -13,10 +13,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The slowest file that is read, /proc/vmstat, takes 0.1 ms with 256 processors. Being wrong costs
-// a thread and nothing else.
+// The slowest file that is read, /proc/vmstat, takes 0.1 ms with 256 processors. A wrong value
+// costs a thread and nothing else.
 constexpr milliseconds kPatience{50};
-// Bounds what a machine can cost on which everything hangs; a hung call keeps one thread.
+// Bounds the threads on a machine on which everything hangs; a hung call keeps one thread.
 constexpr size_t kMaxThreads = 32;
 
 Failure not_tried(const std::string& name, Clock::duration waited) {
@@ -94,8 +94,8 @@ void CallThreads::start_watchdog() {
   watchdog_started_ = true;
 }
 
-// Waking the watchdog costs some microseconds; where readings follow one another it is awake
-// anyway.
+// Waking the watchdog costs some microseconds; it is awake anyway while readings follow one
+// another.
 void CallThreads::check_at(Clock::time_point time) {
   if (time >= next_check_) return;
   next_check_ = time;
@@ -123,7 +123,7 @@ void CallThreads::run_calls() {
   while (!closed_) {
     const auto running = take();
     if (running == running_.end()) {
-      // One idle thread is enough: the others were started while it was stuck.
+      // A single idle thread is enough: the others were started while it was stuck.
       if (idle_ > 0) break;
       ++idle_;
       wake_.wait(lock);
@@ -216,7 +216,7 @@ Clock::time_point CallThreads::relieve(Clock::time_point now) {
   if (threads_ < kMaxThreads) {
     try {
       start_thread();
-    } catch (const std::system_error&) {  // what waits fails at its deadline
+    } catch (const std::system_error&) {  // waiting calls fail at their deadlines
     }
   }
   return now + kPatience;

@@ -3,7 +3,7 @@ import { compact } from '../../core/cache/index.ts';
 import { DEFAULT_GATE_TEXT } from '../../core/memory/contiguity.ts';
 import { compactPage } from '../../show/render/text/cache-actions.ts';
 import type { ContiguityGate } from '../../types/index.ts';
-import type { Command, Values } from '../core/command.ts';
+import type { Command, OptionValues } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { count, flag, size } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
@@ -40,7 +40,7 @@ export const cacheCompactCommand: Command = {
   },
 };
 
-function gate(values: Values): Partial<ContiguityGate> {
+function gate(values: OptionValues): Partial<ContiguityGate> {
   const availableBytes = size(values, 'gate-available', 'cache compact', ANY_BYTES);
   const blockBytes = size(values, 'gate-block', 'cache compact', LIMITS.gateBlockBytes);
   const blocks = count(values, 'gate-blocks', LIMITS.gateBlocks, 'cache compact');

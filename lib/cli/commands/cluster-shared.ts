@@ -6,7 +6,7 @@ import { LIMITS } from '../../base/limits.ts';
 import { openNamedFile, readNamedFile } from '../../base/named-path.ts';
 import { checkHosts, DEFAULT_DEADLINE_MS, hostsOfFile } from '../../run/cluster/hosts.ts';
 import type { ClusterOptions } from '../../types/index.ts';
-import type { Context, OptionTable, Values } from '../core/command.ts';
+import type { Context, OptionTable, OptionValues } from '../core/command.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { count, duration, durationRange, isGiven, list, text } from '../core/options.ts';
 import { openProgress } from '../core/progress.ts';
@@ -102,7 +102,7 @@ function fromFile(path: string, command: string): readonly string[] {
 }
 
 /** `--hosts` of every command that has it. Checked here, so that the message names the option as it was typed. */
-export function hostsOf(values: Values, command: string): readonly string[] | undefined {
+export function hostsOf(values: OptionValues, command: string): readonly string[] | undefined {
   const hosts = list(values, 'hosts', command);
   return hosts === undefined ? undefined : checkHosts(hosts, '--hosts', () => 'a name of --hosts');
 }

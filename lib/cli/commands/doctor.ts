@@ -6,7 +6,7 @@ import { doctorPage } from '../../show/render/text/doctor.ts';
 import { table } from '../../show/render/text-layout.ts';
 import { FINDINGS } from '../../types/findings.ts';
 import type { DoctorList, DoctorReport } from '../../types/index.ts';
-import type { Command, Outcome, Values } from '../core/command.ts';
+import type { Command, CommandOutcome, OptionValues } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { flag, list } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
@@ -62,7 +62,7 @@ function exitCodeOf({ summary }: DoctorReport): number {
   return summary.warn > 0 ? EXIT.negative : EXIT.success;
 }
 
-function patterns(values: Values, name: string): string[] | undefined {
+function patterns(values: OptionValues, name: string): string[] | undefined {
   const wanted = list(values, name, 'doctor');
   if (wanted === undefined) return undefined;
   const { unknown } = matching(wanted);
@@ -72,7 +72,7 @@ function patterns(values: Values, name: string): string[] | undefined {
   throw new UsageError(`--${name} "${unknown}" matches no check.${hint}`, 'doctor');
 }
 
-function listChecks(): Outcome {
+function listChecks(): CommandOutcome {
   const checks = FINDING_IDS.map((id) => ({ id, title: FINDINGS[id] }));
   return {
     exitCode: EXIT.success,

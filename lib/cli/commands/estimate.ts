@@ -9,7 +9,7 @@ import { estimatePage, tablePage } from '../../show/render/text/estimate.ts';
 import { ESTIMATE_USES, LORA_TARGETS, OFFLOADS, OPTIMIZERS, TRAINING_DTYPES } from '../../types/estimate.ts';
 import type { EstimateOptions, ModelDescription, Offload } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
-import type { Command, Context, OptionTable, Outcome, Values } from '../core/command.ts';
+import type { Command, CommandOutcome, Context, OptionTable, OptionValues } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { choice, count, EXACT, flag, isGiven, positive, text } from '../core/options.ts';
@@ -126,7 +126,12 @@ export const MODEL_OPTIONS: OptionTable = {
  *
  * @param option of the size. @param other what else was given and does not go with it.
  */
-export function checkSizeAlone(option: string, values: Values, command: string, other: string | null = null): void {
+export function checkSizeAlone(
+  option: string,
+  values: OptionValues,
+  command: string,
+  other: string | null = null,
+): void {
   const name = Object.keys(MODEL_OPTIONS).find((each) => each !== 'for' && isGiven(values, each));
   const second = other ?? (name === undefined ? null : `--${name}`);
   if (second !== null)
@@ -159,7 +164,7 @@ export const estimateCommand: Command = {
   run,
 };
 
-async function run(context: Context): Promise<Outcome> {
+async function run(context: Context): Promise<CommandOutcome> {
   const { positionals, rest, values } = context;
   const exact = flag(values, 'exact');
   const named = [...positionals, ...rest];
@@ -185,7 +190,7 @@ async function run(context: Context): Promise<Outcome> {
 }
 
 /** The model that the command names: a path or name, or `--params`. */
-export function modelOf(values: Values, named: readonly string[], command: string): string | ModelDescription {
+export function modelOf(values: OptionValues, named: readonly string[], command: string): string | ModelDescription {
   const [model, second] = named;
   const params = parameters(values, command);
   if (second !== undefined) throw new UsageError(`One model is expected; "${second}" is a second.`, command);
@@ -209,7 +214,7 @@ export function modelOf(values: Values, named: readonly string[], command: strin
 const LEAST_PARAMETERS = 100_000;
 
 /** "70e9", and as names of models have it: "70B", "350M". */
-function parameters(values: Values, command: string): number | undefined {
+function parameters(values: OptionValues, command: string): number | undefined {
   const word = text(values, 'params');
   if (word === undefined) return undefined;
   const [, digits, unit] = /^(\d{1,6}(?:\.\d{1,3})?)([bm])$/i.exec(word) ?? [];
@@ -229,7 +234,7 @@ function parameters(values: Values, command: string): number | undefined {
 }
 
 /** "fp8", "q8_0/q4_0". */
-function cacheType(values: Values, command: string): string | undefined {
+function cacheType(values: OptionValues, command: string): string | undefined {
   const value = text(values, 'kv-dtype');
   const wrong = value?.split('/').find((name) => cacheTypeBytes(name) === null);
   if (wrong === undefined) return value;
@@ -240,19 +245,19 @@ function cacheType(values: Values, command: string): string | undefined {
 }
 
 /** Of a number of parameters --dtype is that of the weights. */
-function trainingDtype(values: Values, command: string): EstimateOptions['dtype'] {
+function trainingDtype(values: OptionValues, command: string): EstimateOptions['dtype'] {
   const isTraining = choice(values, 'use', ESTIMATE_USES, 'inference', command) !== 'inference';
   if (!isTraining || text(values, 'dtype') === undefined || text(values, 'params') !== undefined) return undefined;
   return choice(values, 'dtype', TRAINING_DTYPES, 'bf16', command);
 }
 
 /** 0 is a share, too. */
-function share(values: Values, name: string, command: string): number | undefined {
+function share(values: OptionValues, name: string, command: string): number | undefined {
   return text(values, name) === '0' ? 0 : positive(values, name, 1, command);
 }
 
 /** "optimizer,activations". */
-function offload(values: Values, command: string): Offload[] | undefined {
+function offload(values: OptionValues, command: string): Offload[] | undefined {
   const names = text(values, 'offload')?.split(',');
   return names?.map((name) => {
     const found = OFFLOADS.find((known) => known === name.trim());
@@ -262,7 +267,7 @@ function offload(values: Values, command: string): Offload[] | undefined {
 }
 
 /** How a model is divided. Machines with one GPU each have a rank each. */
-function parallel(values: Values, command: string): Partial<EstimateOptions> {
+function parallel(values: OptionValues, command: string): Partial<EstimateOptions> {
   const of = (option: string) => count(values, option, LIMITS.devices, command);
   const [tensor, pipeline, context, nodes] = [
     'tensor-parallel',
@@ -292,7 +297,7 @@ const OF_TRAINING =
   rollout-utilization`.split(/\s+/);
 
 /** An option of another use changes nothing there: it would look as if it were counted. */
-function checkPurpose(values: Values, command: string): void {
+function checkPurpose(values: OptionValues, command: string): void {
   const isTraining = choice(values, 'use', ESTIMATE_USES, 'inference', command) !== 'inference';
   const other = OF_TRAINING.find((name) => isGiven(values, name));
   if (!isTraining && other !== undefined)
@@ -302,7 +307,7 @@ function checkPurpose(values: Values, command: string): void {
 }
 
 /** Options of the estimate; an option that was not given is left out. */
-export function estimateOptions(values: Values, command: string): EstimateOptions {
+export function estimateOptions(values: OptionValues, command: string): EstimateOptions {
   checkPurpose(values, command);
   const kvDtype = cacheType(values, command);
   const given = {

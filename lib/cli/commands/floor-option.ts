@@ -3,7 +3,7 @@
 import { GiB } from '../../base/format.ts';
 import { ANY_BYTES } from '../../base/limits.ts';
 import { DEFAULT_FLOOR_TEXT, MIN_FLOOR } from '../../core/memory/floor.ts';
-import type { OptionTable, Values } from '../core/command.ts';
+import type { OptionTable, OptionValues } from '../core/command.ts';
 import { flag, size, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
 
@@ -22,7 +22,7 @@ export function floorOptions(also = ''): OptionTable {
 }
 
 /** Checked here, so that the message names the option as it was typed. */
-export function floorOf(values: Values, command: string): { floorBytes?: number; acceptAFrozenMachine?: true } {
+export function floorOf(values: OptionValues, command: string): { floorBytes?: number; acceptAFrozenMachine?: true } {
   const accept = flag(values, ACCEPT);
   const floor = size(values, 'floor', command, ANY_BYTES);
   if (floor !== undefined && floor < MIN_FLOOR && !accept)

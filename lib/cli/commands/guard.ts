@@ -5,7 +5,7 @@ import { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS, guard } from '../../run/guard/in
 import { checkPolicy } from '../../run/guard/policy.ts';
 import { guardPage } from '../../show/render/text/guard.ts';
 import type { GuardEvent, GuardOptions, GuardPolicy, GuardReport, GuardTarget, LoadAction } from '../../types/index.ts';
-import { type Command, type Context, finished, type Outcome } from '../core/command.ts';
+import { type Command, type CommandOutcome, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
 import { count, duration, durationRange, flag, isGiven, list, size, text } from '../core/options.ts';
@@ -179,7 +179,7 @@ function readPolicy(path: string): GuardPolicy {
   }
 }
 
-async function runCommand(options: GuardOptions, context: Context): Promise<Outcome> {
+async function runCommand(options: GuardOptions, context: Context): Promise<CommandOutcome> {
   const [file = ''] = context.rest;
   tellOfPipe(context);
   try {
@@ -194,7 +194,7 @@ async function runCommand(options: GuardOptions, context: Context): Promise<Outc
 }
 
 /** Ctrl-C ends the watching, and not what is watched. */
-async function watchTarget(options: GuardOptions, target: GuardTarget, context: Context): Promise<Outcome> {
+async function watchTarget(options: GuardOptions, target: GuardTarget, context: Context): Promise<CommandOutcome> {
   const interrupt = onInterrupt(() => undefined);
   try {
     const report = await guard({ ...options, target, signal: interrupt.signal });
@@ -207,7 +207,7 @@ async function watchTarget(options: GuardOptions, target: GuardTarget, context: 
   }
 }
 
-function outcomeOf(report: GuardReport, context: Context): Outcome {
+function outcomeOf(report: GuardReport, context: Context): CommandOutcome {
   const { stderr } = context;
   const { actions, exitCode, outcome, sentence, signal } = report;
   const quiet = flag(context.values, 'quiet');

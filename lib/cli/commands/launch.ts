@@ -7,7 +7,7 @@ import { launchPlanLines, launchReceiptLines, launchStepLines } from '../../show
 import { toHtml } from '../../show/report/index.ts';
 import type { EstimateOptions, LaunchEvent, LaunchOptions, LaunchReport, RecordedSession } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
-import { type Command, type Context, finished, type Outcome, type Values } from '../core/command.ts';
+import { type Command, type CommandOutcome, type Context, finished, type OptionValues } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
 import { choice, count, flag, isGiven, positive, size, text } from '../core/options.ts';
@@ -104,7 +104,7 @@ export const launchCommand: Command = {
   run,
 };
 
-async function run(context: Context): Promise<Outcome> {
+async function run(context: Context): Promise<CommandOutcome> {
   const { rest, values } = context;
   const [file] = rest;
   if (file === undefined)
@@ -138,7 +138,7 @@ async function run(context: Context): Promise<Outcome> {
   }
 }
 
-function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
+function optionsOf(values: OptionValues, command: readonly string[]): LaunchOptions {
   const [bytes, model, folder] = [size(values, 'bytes', NAME), text(values, 'model'), text(values, 'folder')];
   if (bytes !== undefined && model !== undefined)
     throw new UsageError('--bytes and --model both say what is loaded: give one of them.', NAME);
@@ -172,7 +172,7 @@ function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
 /** The recording of the launch, or the end of one that ran already; null: there is none. */
 async function recordingOf(
   { durationMs, guard, record }: LaunchReport,
-  values: Values,
+  values: OptionValues,
 ): Promise<RecordedSession | null> {
   if (guard === null || flag(values, 'no-record') || record?.folder === null) return null;
   const folder = text(values, 'folder');
@@ -193,7 +193,7 @@ async function recordingOf(
   }
 }
 
-function useOf(values: Values): EstimateOptions {
+function useOf(values: OptionValues): EstimateOptions {
   const context = count(values, 'context', LIMITS.tokens, NAME);
   const sequences = count(values, 'sequences', LIMITS.sequences, NAME);
   return { ...(context === undefined ? {} : { context }), ...(sequences === undefined ? {} : { sequences }) };
@@ -215,7 +215,7 @@ function show(event: LaunchEvent, { json, stderr, values }: Context, isDryRun: b
     stderr.write(`umaprobe: ${event.sentence}\n`);
 }
 
-function outcomeOf(report: LaunchReport, { json, stderr, values }: Context): Outcome {
+function outcomeOf(report: LaunchReport, { json, stderr, values }: Context): CommandOutcome {
   const { guard, outcome, plan, receipt } = report;
   const isSilent = plan.ranks.some(({ state }) => state !== 'answered');
   const refusal = plan.verdict === 'not-now' ? EXIT.refused : isSilent ? EXIT.noGpu : EXIT.negative;

@@ -4,7 +4,7 @@ import { LIMITS, type Range } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
 import { KINDS } from '../../core/memory/kinds.ts';
 import type { AllocatorKind, ProbeOptions } from '../../types/index.ts';
-import type { OptionSpec, OptionTable, Values } from '../core/command.ts';
+import type { OptionSpec, OptionTable, OptionValues } from '../core/command.ts';
 import { count, duration, durationRange, list, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
@@ -64,7 +64,7 @@ export const OUTPUT_OPTIONS: OptionTable = inSection('Reports', {
 });
 
 /** The shared options, as given on the command line. */
-export function probeOptions(values: Values, command: string): ProbeOptions {
+export function probeOptions(values: OptionValues, command: string): ProbeOptions {
   const device = count(values, 'device', LIMITS.device, command);
   const journal = journalOption(values);
   return {
@@ -77,7 +77,7 @@ export function probeOptions(values: Values, command: string): ProbeOptions {
 }
 
 /** `--journal`: none is no journal. */
-export function journalOption(values: Values): ProbeOptions['journal'] {
+export function journalOption(values: OptionValues): ProbeOptions['journal'] {
   const journal = text(values, 'journal');
   return journal === 'none' ? false : journal;
 }
@@ -86,12 +86,12 @@ function given<Name extends string, T>(name: Name, value: T | undefined): { [K i
   return value === undefined ? {} : ({ [name]: value } as { [K in Name]: T });
 }
 
-function time(values: Values, name: string, range: Required<Range>, command: string): number | undefined {
+function time(values: OptionValues, name: string, range: Required<Range>, command: string): number | undefined {
   return text(values, name) === undefined ? undefined : duration(values, name, range, 0, command);
 }
 
 /** "device,managed" or "all". */
-export function kinds(values: Values, command: string): AllocatorKind[] | 'all' | undefined {
+export function kinds(values: OptionValues, command: string): AllocatorKind[] | 'all' | undefined {
   const words = list(values, 'kind', command);
   if (words === undefined) return undefined;
   if (words.length === 1 && words[0] === 'all') return 'all';
@@ -99,7 +99,7 @@ export function kinds(values: Values, command: string): AllocatorKind[] | 'all' 
 }
 
 /** One kind. */
-export function kind(values: Values, command: string): AllocatorKind | undefined {
+export function kind(values: OptionValues, command: string): AllocatorKind | undefined {
   const word = text(values, 'kind');
   if (word === 'all' || word?.includes(',') === true)
     throw new UsageError(`--kind "${word}": ${command} takes one kind; umaprobe sweep takes several.`, command);

@@ -7,7 +7,7 @@ import { dot } from '../../show/render/options.ts';
 import { processesPage } from '../../show/render/text/processes.ts';
 import { truncate } from '../../show/render/text-layout.ts';
 import type { ProcessesOptions, ProcessesReport } from '../../types/index.ts';
-import { type Command, type Context, finished, type Outcome } from '../core/command.ts';
+import { type Command, type CommandOutcome, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { openLive } from '../core/live.ts';
@@ -56,7 +56,7 @@ export const processesCommand: Command = {
   arguments: { min: 0, max: 0, afterDashes: false },
   async run(context) {
     const { values } = context;
-    const settings: Settings = {
+    const settings: ProcessesSettings = {
       top: count(values, 'top', LIMITS.top, 'processes') ?? TOP,
       all: flag(values, 'all'),
       pssLimitMs: duration(values, 'pss-limit', LIMITS.pssLimitMs, 1000, 'processes'),
@@ -77,11 +77,11 @@ export const processesCommand: Command = {
 };
 
 /** The options of the library. */
-function readingOf({ pssLimitMs, deadlineMs }: Settings): ProcessesOptions {
+function readingOf({ pssLimitMs, deadlineMs }: ProcessesSettings): ProcessesOptions {
   return { pssLimitMs, deadlineMs };
 }
 
-interface Settings {
+interface ProcessesSettings {
   top: number;
   all: boolean;
   pssLimitMs: number;
@@ -91,13 +91,13 @@ interface Settings {
 
 type Held = ReadonlyMap<string, number>;
 
-function page(report: ProcessesReport, settings: Settings, before: Held | null, terminal: Terminal): string[] {
+function page(report: ProcessesReport, settings: ProcessesSettings, before: Held | null, terminal: Terminal): string[] {
   const options = renderOptionsFor(terminal, { exact: settings.exact, hostName: hostname() });
   return processesPage(report, { top: settings.top, all: settings.all, before }, options);
 }
 
 /** Redraws until q or a signal; where stdout is no terminal, writes page after page or, with --json, line after line. */
-async function follow(context: Context, settings: Settings, intervalMs: number): Promise<Outcome> {
+async function follow(context: Context, settings: ProcessesSettings, intervalMs: number): Promise<CommandOutcome> {
   const { json, stdin, stdout } = context;
   const interrupt = onInterrupt(() => undefined);
   const quit = new AbortController();

@@ -14,7 +14,7 @@ import type {
   ProfileVariation,
 } from '../../types/index.ts';
 import { PROFILE_POOLS } from '../../types/profile.ts';
-import type { Command, Context, Values } from '../core/command.ts';
+import type { Command, Context, OptionValues } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { count, duration, durationRange, flag, sizeOf, text, texts } from '../core/options.ts';
@@ -167,7 +167,7 @@ function limitOf(word: string | undefined): Pick<ProfileOptions, 'limitBytes' | 
   return { limitBytes: sizeOf(bytes, `--limit ${limitPool}=`, NAME), limitPool };
 }
 
-function optionsOf(values: Values, command: readonly string[]): ProfileOptions {
+function optionsOf(values: OptionValues, command: readonly string[]): ProfileOptions {
   const vary = texts(values, 'vary')?.map(variationOf);
   const bisect = bisectionOf(text(values, 'bisect'));
   if (vary === undefined && bisect === undefined)
@@ -199,7 +199,7 @@ function optionsOf(values: Values, command: readonly string[]): ProfileOptions {
   };
 }
 
-function time(values: Values, name: string, range: { min: number; max: number }): number | undefined {
+function time(values: OptionValues, name: string, range: { min: number; max: number }): number | undefined {
   return text(values, name) === undefined ? undefined : duration(values, name, range, 0, NAME);
 }
 

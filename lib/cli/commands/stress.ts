@@ -6,7 +6,7 @@ import type { RenderOptions } from '../../show/render/options.ts';
 import { stressPage, stressStepLine } from '../../show/render/text/stress.ts';
 import { toCsv, toHtml } from '../../show/report/index.ts';
 import type { StressOptions } from '../../types/index.ts';
-import type { Command, Values } from '../core/command.ts';
+import type { Command, OptionValues } from '../core/command.ts';
 import { duration, flag, size, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
 import { FULL, KIND_OPTION, kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
@@ -86,7 +86,7 @@ export const stressCommand: Command = {
   },
 };
 
-function stressOptions(values: Values): StressOptions {
+function stressOptions(values: OptionValues): StressOptions {
   const requested = kind(values, NAME);
   const max = size(values, 'max', NAME);
   const chunk = size(values, 'chunk', NAME, LIMITS.chunkBytes);
@@ -106,7 +106,7 @@ function stressOptions(values: Values): StressOptions {
   };
 }
 
-function shareOf(values: Values, accept: boolean): number | undefined {
+function shareOf(values: OptionValues, accept: boolean): number | undefined {
   const share = size(values, 'share', NAME, ANY_BYTES);
   if (share === undefined || share >= MIN_SHARE || accept) return share;
   throw new UsageError(

@@ -8,7 +8,7 @@ import { sweepPage, sweepStepLine } from '../../show/render/text/sweep.ts';
 import { toCsv, toHtml } from '../../show/report/index.ts';
 import { DTYPES, type DType } from '../../types/dtypes.ts';
 import type { SweepOptions } from '../../types/index.ts';
-import type { Command, Context, Outcome, Values } from '../core/command.ts';
+import type { Command, CommandOutcome, Context, OptionValues } from '../core/command.ts';
 import { choice, count, elements, flag, isGiven, list, shapes, size, sizes, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
 import { FULL, kinds, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
@@ -89,7 +89,7 @@ export const sweepCommand: Command = {
   run,
 };
 
-async function run(context: Context): Promise<Outcome> {
+async function run(context: Context): Promise<CommandOutcome> {
   const { values, json } = context;
   const reports = reportsOf(values, json, NAME);
   const options = sweepOptions(values);
@@ -117,7 +117,7 @@ async function run(context: Context): Promise<Outcome> {
   return writeReports(reports, forms, report, sweepExit(report, signalCode), context);
 }
 
-function sweepOptions(values: Values): SweepOptions {
+function sweepOptions(values: OptionValues): SweepOptions {
   const requested = kinds(values, NAME);
   const repeat = count(values, 'repeat', LIMITS.repeat, NAME);
   return {
@@ -136,7 +136,7 @@ const SIZE_SOURCES = {
   preset: ['preset'],
 } as const;
 
-function sizeOptions(values: Values): Pick<SweepOptions, 'sizes' | 'range' | 'tensors' | 'preset'> {
+function sizeOptions(values: OptionValues): Pick<SweepOptions, 'sizes' | 'range' | 'tensors' | 'preset'> {
   const typed = Object.values(SIZE_SOURCES).map((names) => names.filter((name) => isGiven(values, name)));
   const used = typed.filter((names) => names.length > 0);
   if (used.length > 1) {
@@ -149,7 +149,7 @@ function sizeOptions(values: Values): Pick<SweepOptions, 'sizes' | 'range' | 'te
   return { preset: choice(values, 'preset', ['lab', 'quick'] as const, 'quick', NAME) };
 }
 
-function range(values: Values): NonNullable<SweepOptions['range']> {
+function range(values: OptionValues): NonNullable<SweepOptions['range']> {
   const from = size(values, 'from', NAME);
   const to = size(values, 'to', NAME);
   const step = size(values, 'step', NAME);
@@ -171,7 +171,7 @@ function dtypeOf(word: string): DType {
   throw new UsageError(`--dtype "${word}" is not an element type.${hint}`, NAME);
 }
 
-function tensors(values: Values): NonNullable<SweepOptions['tensors']> {
+function tensors(values: OptionValues): NonNullable<SweepOptions['tensors']> {
   const dtypes = list(values, 'dtype', NAME)?.map(dtypeOf);
   const dimensions = shapes(values, 'shape', NAME);
   const number = elements(values, 'elements', NAME);

@@ -4,7 +4,7 @@ import { headroom } from '../../core/memory/headroom.ts';
 import { watch } from '../../core/snapshot/watch.ts';
 import { readingLine } from '../../show/render/text/watch.ts';
 import type { Level, Snapshot } from '../../types/index.ts';
-import { type Command, type Context, finished, type Values } from '../core/command.ts';
+import { type Command, type Context, finished, type OptionValues } from '../core/command.ts';
 import { CONDITION_TEXT, type Condition, parseCondition } from '../core/condition.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
@@ -78,7 +78,7 @@ export const watchCommand: Command = {
   },
 };
 
-interface Settings {
+interface WatchSettings {
   intervalMs: number;
   readings: number;
   until: Condition | null;
@@ -93,7 +93,7 @@ interface Settings {
   exact: boolean;
 }
 
-function settingsOf({ env, rest, values }: Context): Settings {
+function settingsOf({ env, rest, values }: Context): WatchSettings {
   const until = text(values, 'until');
   const timeout = text(values, 'timeout');
   if (timeout !== undefined && until === undefined)
@@ -112,7 +112,7 @@ function settingsOf({ env, rest, values }: Context): Settings {
   };
 }
 
-function program(values: Values, rest: readonly string[], env: NodeJS.ProcessEnv): Program | null {
+function program(values: OptionValues, rest: readonly string[], env: NodeJS.ProcessEnv): Program | null {
   if (!flag(values, 'exec')) {
     if (rest.length === 0) return null;
     throw new UsageError(
@@ -125,7 +125,7 @@ function program(values: Values, rest: readonly string[], env: NodeJS.ProcessEnv
 }
 
 /** Follows the machine, and restores terminal and signals at the end. Returns the exit code. */
-async function follow(context: Context, settings: Settings): Promise<number> {
+async function follow(context: Context, settings: WatchSettings): Promise<number> {
   const { timeoutMs, until } = settings;
   const abort = new AbortController();
   let stop: (exitCode: number) => void = () => undefined;
@@ -156,7 +156,12 @@ async function follow(context: Context, settings: Settings): Promise<number> {
 const UNMET = -1;
 
 /** Prints readings until the condition holds or their number is reached. Returns the exit code, or UNMET. */
-async function readings(settings: Settings, output: Output, changes: Changes, signal: AbortSignal): Promise<number> {
+async function readings(
+  settings: WatchSettings,
+  output: Output,
+  changes: Changes,
+  signal: AbortSignal,
+): Promise<number> {
   const { deadlineMs, intervalMs, memGetInfo, until } = settings;
   const alerts = new Alerts(settings.alertBytes);
   let left = settings.readings;
@@ -183,7 +188,7 @@ class Changes {
   #waiting: { snapshot: Snapshot; previous: Level } | null = null;
   #running: Promise<void> | null = null;
 
-  constructor(context: Context, { program }: Settings, output: Output, signal: AbortSignal) {
+  constructor(context: Context, { program }: WatchSettings, output: Output, signal: AbortSignal) {
     this.#context = context;
     this.#program = program;
     this.#output = output;
@@ -250,7 +255,7 @@ function variables(snapshot: Snapshot, previous: Level | null): Record<string, s
 }
 
 /** The picture's code is loaded on a terminal only. */
-async function createOutput(context: Context, settings: Settings, quit: () => void): Promise<Output> {
+async function createOutput(context: Context, settings: WatchSettings, quit: () => void): Promise<Output> {
   const { json, stderr, stdout } = context;
   const { alertBytes, deadlineMs, exact, full, intervalMs } = settings;
   if (!json && stdout.isTty) {

@@ -16,7 +16,7 @@ export interface OptionSpec {
 }
 
 export type OptionTable = Readonly<Record<string, OptionSpec>>;
-export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+export type OptionValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 export interface Example {
   command: string;
@@ -52,7 +52,7 @@ export interface Command {
   readsMachine: boolean;
   /** Arguments after the name. */
   arguments: Arguments;
-  run(context: Context): Promise<Outcome>;
+  run(context: Context): Promise<CommandOutcome>;
 }
 
 /** A command with its line in the list of commands. */
@@ -70,7 +70,7 @@ export interface Commands {
 export interface Context {
   /** Loads every command, which takes some 50 ms. */
   commands(): Promise<Commands>;
-  values: Values;
+  values: OptionValues;
   positionals: readonly string[];
   /** The arguments after `--`. */
   rest: readonly string[];
@@ -81,7 +81,7 @@ export interface Context {
   env: NodeJS.ProcessEnv;
 }
 
-export interface Outcome {
+export interface CommandOutcome {
   exitCode: number;
   /** Printed under `--json`. null: the command has already printed everything. */
   document: object | null;
@@ -90,6 +90,6 @@ export interface Outcome {
 }
 
 /** Outcome of a command that has already printed everything. */
-export function finished(exitCode: number): Outcome {
+export function finished(exitCode: number): CommandOutcome {
   return { exitCode, document: null, text: null };
 }

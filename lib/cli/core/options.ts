@@ -3,7 +3,7 @@ import { parseDuration, parseSize, typedDuration, typedSize } from '../../base/f
 import { LIMITS, type Range, SOME_BYTES } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
 import { parseElements, parseShape } from '../../core/memory/tensors.ts';
-import type { Command, OptionTable, Values } from './command.ts';
+import type { Command, OptionTable, OptionValues } from './command.ts';
 import { UsageError } from './usage.ts';
 
 export const GLOBAL_OPTIONS: OptionTable = {
@@ -29,18 +29,18 @@ export function optionsOfEvery({ readsMachine }: Pick<Command, 'readsMachine'>):
   return Object.fromEntries(Object.entries(GLOBAL_OPTIONS).filter(([name]) => name !== 'sim' || readsMachine));
 }
 
-export function flag(values: Values, name: string): boolean {
+export function flag(values: OptionValues, name: string): boolean {
   return values[name] === true;
 }
 
-export function text(values: Values, name: string): string | undefined {
+export function text(values: OptionValues, name: string): string | undefined {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;
 }
 
 /** One of a list of choices. */
 export function choice<T extends string>(
-  values: Values,
+  values: OptionValues,
   name: string,
   choices: readonly T[],
   fallback: T,
@@ -57,7 +57,7 @@ export function choice<T extends string>(
 }
 
 /** A whole number within its range. */
-export function count(values: Values, name: string, range: Range, command: string): number | undefined {
+export function count(values: OptionValues, name: string, range: Range, command: string): number | undefined {
   const { min, max = Number.MAX_SAFE_INTEGER } = range;
   const value = text(values, name);
   if (value === undefined) return undefined;
@@ -74,7 +74,7 @@ function thousandsHint(value: string): string {
 }
 
 /** A number above 0 and up to `max`, such as a scale. */
-export function positive(values: Values, name: string, max: number, command: string): number | undefined {
+export function positive(values: OptionValues, name: string, max: number, command: string): number | undefined {
   const value = text(values, name);
   if (value === undefined) return undefined;
   const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
@@ -84,7 +84,7 @@ export function positive(values: Values, name: string, max: number, command: str
 
 /** A time with its unit, in milliseconds. */
 export function duration(
-  values: Values,
+  values: OptionValues,
   name: string,
   range: Required<Range>,
   fallbackMs: number,
@@ -143,13 +143,18 @@ function readings(number: string): string {
 }
 
 /** The size given with an option; undefined: the option was not given. */
-export function size(values: Values, name: string, command: string, range: Range = SOME_BYTES): number | undefined {
+export function size(
+  values: OptionValues,
+  name: string,
+  command: string,
+  range: Range = SOME_BYTES,
+): number | undefined {
   const word = text(values, name);
   return word === undefined ? undefined : sizeOf(word, `--${name}`, command, range);
 }
 
 /** "1GB,2GiB" → bytes. */
-export function sizes(values: Values, name: string, command: string): number[] | undefined {
+export function sizes(values: OptionValues, name: string, command: string): number[] | undefined {
   return list(values, name, command)?.map((word) => {
     if (word.includes('..'))
       throw new UsageError(`--${name} "${word}" is no list, such as 1GB,4GB; a range is --from 1GB --to 4GB.`, command);
@@ -158,18 +163,18 @@ export function sizes(values: Values, name: string, command: string): number[] |
 }
 
 /** True if the option was given. */
-export function isGiven(values: Values, name: string): boolean {
+export function isGiven(values: OptionValues, name: string): boolean {
   return values[name] !== undefined;
 }
 
 /** The values of an option that may be given more than once, as they were typed. */
-export function texts(values: Values, name: string): readonly string[] | undefined {
+export function texts(values: OptionValues, name: string): readonly string[] | undefined {
   const value = values[name];
   return typeof value === 'object' ? value : undefined;
 }
 
 /** The same, each with entries separated by commas; an empty entry is a mistake. */
-export function list(values: Values, name: string, command: string): string[] | undefined {
+export function list(values: OptionValues, name: string, command: string): string[] | undefined {
   return texts(values, name)?.flatMap((value) => {
     const entries = value.split(',').map((entry) => entry.trim());
     if (entries.includes(''))
@@ -179,7 +184,7 @@ export function list(values: Values, name: string, command: string): string[] | 
 }
 
 /** "8192x8192,4096" → [[8192, 8192], [4096]]. */
-export function shapes(values: Values, name: string, command: string): number[][] | undefined {
+export function shapes(values: OptionValues, name: string, command: string): number[][] | undefined {
   return list(values, name, command)?.map((word) => {
     const shape = parseShape(word);
     if (shape === null || !shape.every(Number.isSafeInteger))
@@ -191,7 +196,7 @@ export function shapes(values: Values, name: string, command: string): number[][
 }
 
 /** "1e9", "1000000" → a whole number of elements. */
-export function elements(values: Values, name: string, command: string): number | undefined {
+export function elements(values: OptionValues, name: string, command: string): number | undefined {
   const word = text(values, name);
   if (word === undefined) return undefined;
   const number = parseElements(word);

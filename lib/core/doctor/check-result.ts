@@ -3,9 +3,9 @@
 import { capitalized } from '../../base/format.ts';
 import { FINDINGS, type FindingId } from '../../types/findings.ts';
 import type { CheckResult, CheckStatus, Finding } from '../../types/index.ts';
-import { NOTHING, type Outcome, UNKNOWN_EFFECT } from '../memory/findings/row.ts';
+import { NOTHING, type RowOutcome, UNKNOWN_EFFECT } from '../memory/findings/row.ts';
 
-export function checkResult(id: FindingId, outcome: Outcome): CheckResult {
+export function checkResult(id: FindingId, outcome: RowOutcome): CheckResult {
   const title = FINDINGS[id];
   switch (outcome.state) {
     case 'passed': {

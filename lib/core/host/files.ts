@@ -57,20 +57,20 @@ export interface FileFact<T> {
   parse(text: string): T | null;
 }
 
-type Table = Record<string, FileFact<unknown>>;
+type FactTable = Record<string, FileFact<unknown>>;
 /** null: the file could not be read, or is not in the documented format. */
-type Values<Rows extends Table> = { [Name in keyof Rows]: ReturnType<Rows[Name]['parse']> };
+type FactValues<Rows extends FactTable> = { [Name in keyof Rows]: ReturnType<Rows[Name]['parse']> };
 
 /** Reads the files of a table in one native call, and records the source or the reason of each value. */
-export async function readTable<Rows extends Table>(
+export async function readTable<Rows extends FactTable>(
   files: KernelFiles,
   rows: Rows,
   provenance: Provenance,
-): Promise<Values<Rows>> {
+): Promise<FactValues<Rows>> {
   const facts = Object.entries(rows);
   const texts = await files.read(facts.map(([, { file }]) => file));
   const values = facts.map(([name, fact], index) => [name, parseFact(fact, texts[index], provenance)]);
-  return Object.fromEntries(values) as Values<Rows>;
+  return Object.fromEntries(values) as FactValues<Rows>;
 }
 
 /** The reason for unknown facts of a file whose text has another form. */

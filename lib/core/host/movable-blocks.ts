@@ -80,7 +80,7 @@ function readTables(text: string, orders: number): Tables | null {
     ofOthers.length === ofAll.length * (types.length - 1) &&
     zones.every(({ counts, type }) => counts.length === (type === '' ? types.length : orders));
   if (pagesPerBlock === null || rows.length < lines.length || !isWhole) return null;
-  const sums = (of: readonly Row[], columns: number) =>
+  const sums = (of: readonly PageTypeRow[], columns: number) =>
     Array.from({ length: columns }, (_, at) => of.reduce((sum, { counts }) => sum + (counts[at] as number), 0));
   const blocks = sums(ofAll, types.length).filter((_, at) => types[at] !== 'Movable');
   return {
@@ -90,7 +90,7 @@ function readTables(text: string, orders: number): Tables | null {
   };
 }
 
-interface Row {
+interface PageTypeRow {
   zone: string;
   /** '' in the second table, which has one row for all types. */
   type: string;
@@ -99,7 +99,7 @@ interface Row {
 
 const ROW = /^Node +\d+, +zone +([^\s,]+)(?:, +type +(\S+))? +((?:>?\d+ +)*>?\d+) *$/;
 
-function parseRow(line: string): Row | null {
+function parseRow(line: string): PageTypeRow | null {
   const [, zone, type = '', cells] = ROW.exec(line) ?? [];
   if (zone === undefined || cells === undefined) return null;
   const counts = cells.split(/ +/).map((cell) => (cell.startsWith('>') ? STOPPED : decimal(cell)));

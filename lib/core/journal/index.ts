@@ -26,7 +26,7 @@ import {
   type TrialProcessRecord,
   type TrialRecord,
 } from './records.ts';
-import { liveRun, type Run, runsOf, unfinishedRun } from './runs.ts';
+import { type JournalRun, liveRun, runsOf, unfinishedRun } from './runs.ts';
 import { journalWriter } from './writer.ts';
 
 export { defaultJournal, journalError } from './file.ts';
@@ -211,7 +211,7 @@ function repairTail(
 /** Runs of this thread that have ended but could not be recorded as such, as on a full disk. They are not live. */
 const unrecordedEnds = new Set<string>();
 
-function refuseWhileLive(path: string, runs: readonly Run[], bootId: string | null): void {
+function refuseWhileLive(path: string, runs: readonly JournalRun[], bootId: string | null): void {
   const open = runs.filter(({ begin }) => !unrecordedEnds.has(begin.run));
   const live = liveRun(open, bootId, isAlive);
   if (live === null) return;

@@ -25,7 +25,7 @@ export interface NativeCudaDevice {
   contextActive?: Fact<boolean>;
   /** `[free, total]` of cudaMemGetInfo; absent: not requested. */
   memGetInfo?: Fact<[number, number]>;
-  /** Name of a DeviceAttribute → value. */
+  /** Name in DEVICE_ATTRIBUTES → value. */
   attributes?: Record<string, Fact<number>>;
 }
 

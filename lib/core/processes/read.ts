@@ -15,7 +15,7 @@ import { grouped, type Loose } from './group.ts';
 import { ownerOf } from './owner.ts';
 import { sharedMemoryOf } from './shared-memory.ts';
 
-export interface Settings {
+export interface ReadLimits {
   pssLimitMs: number;
   deadlineMs: number;
   signal: AbortSignal | undefined;
@@ -34,7 +34,7 @@ const SMALL_FILES = 256 * MiB;
 /** Characters of a command line that are kept. */
 const COMMAND_LENGTH = 4096;
 
-export async function readProcesses({ pssLimitMs, deadlineMs, signal }: Settings): Promise<ProcessesReport> {
+export async function readProcesses({ pssLimitMs, deadlineMs, signal }: ReadLimits): Promise<ProcessesReport> {
   const started = performance.now();
   const binding = native();
   const reading = await snapshot({ memGetInfo: 'never', deadlineMs });

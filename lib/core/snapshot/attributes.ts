@@ -1,32 +1,9 @@
 /** The CUDA attributes of a device, with their sources. */
 
 import type { Provenance } from '../../base/facts.ts';
-import type { DeviceAttribute, DeviceSnapshot } from '../../types/index.ts';
+import { DEVICE_ATTRIBUTES } from '../../types/device.ts';
+import type { DeviceSnapshot } from '../../types/index.ts';
 import type { NativeCudaDevice } from '../native/contract.ts';
-
-export const DEVICE_ATTRIBUTES = [
-  'integrated',
-  'managedMemory',
-  'concurrentManagedAccess',
-  'pageableMemoryAccess',
-  'pageableMemoryAccessUsesHostPageTables',
-  'directManagedMemAccessFromHost',
-  'hostRegisterSupported',
-  'hostRegisterReadOnlySupported',
-  'canMapHostMemory',
-  'unifiedAddressing',
-  'memoryPoolsSupported',
-  'gpuDirectRdmaSupported',
-  'dmaBufSupported',
-  'l2CacheSize',
-  'multiProcessorCount',
-  'globalMemoryBusWidth',
-  'memoryClockRateKHz',
-  'clockRateKHz',
-  'asyncEngineCount',
-  'hostNumaId',
-  'totalGlobalMem',
-] as const satisfies readonly DeviceAttribute[];
 
 /** @param absent why `attributes` is undefined, or lacks one: CUDA did not read it. */
 export function deviceAttributes(

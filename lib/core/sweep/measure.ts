@@ -17,7 +17,7 @@ interface EarlyEnd {
   hung: boolean;
 }
 
-export interface Step {
+export interface SizeStep {
   kind: AllocatorKind;
   bytes: number;
 }
@@ -41,7 +41,7 @@ type Reader = Pick<CounterReader, 'read'>;
 export async function measureStep(
   context: ChildContext,
   reader: Reader,
-  step: Step,
+  step: SizeStep,
   repeatCount: number,
   check: StepCheck,
 ): Promise<Measurement> {
@@ -91,7 +91,7 @@ function timed(job: () => void): number {
 async function allocateAndTouch(
   context: ChildContext,
   reader: Reader,
-  { kind, bytes }: Step,
+  { kind, bytes }: SizeStep,
   repeat: Repeat,
   nth: number,
 ): Promise<void> {

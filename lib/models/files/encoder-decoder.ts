@@ -29,7 +29,7 @@ const NO_MEMORY = [
 /** Kernel of Whisper's two convolutions over the spectrum. */
 const WHISPER_KERNEL = 3;
 
-interface Shape {
+interface EncoderDecoderShape {
   hidden: number;
   vocab: number | null;
   encoder: Stack;
@@ -115,14 +115,14 @@ export function encoderDecoderParameters(config: ModelConfig): ParameterCounts |
   };
 }
 
-function shapeOf(config: ModelConfig): Shape {
+function shapeOf(config: ModelConfig): EncoderDecoderShape {
   const name = config.text('model_type') ?? '';
   const shape = T5.test(name) ? t5(config) : bart(config);
   checkLayers(shape.encoder.layers + shape.decoder.layers, config.path);
   return name === WHISPER ? whisper(config, shape) : shape;
 }
 
-function t5(config: ModelConfig): Shape {
+function t5(config: ModelConfig): EncoderDecoderShape {
   const hidden = config.needed(['d_model', 'hidden_size']);
   const layers = config.needed(['num_layers', 'num_hidden_layers']);
   const heads = config.needed(['num_heads', 'num_attention_heads']);
@@ -147,7 +147,7 @@ function t5(config: ModelConfig): Shape {
   };
 }
 
-function bart(config: ModelConfig): Shape {
+function bart(config: ModelConfig): EncoderDecoderShape {
   const hidden = config.needed(['d_model', 'hidden_size']);
   const stackOf = (side: 'encoder' | 'decoder'): Stack => {
     const heads = config.needed([`${side}_attention_heads`]);
@@ -175,7 +175,7 @@ function bart(config: ModelConfig): Shape {
   };
 }
 
-function whisper(config: ModelConfig, shape: Shape): Shape {
+function whisper(config: ModelConfig, shape: EncoderDecoderShape): EncoderDecoderShape {
   const encoderTokens = config.count(['max_source_positions']) ?? 1500;
   const maxContext = config.count(['max_target_positions']) ?? 448;
   const { hidden } = shape;

@@ -12,7 +12,7 @@ import type {
   Snapshot,
 } from '../../types/index.ts';
 import { estimate } from '../estimate/index.ts';
-import { checkNeed } from './options.ts';
+import { checkEstimate, needOfBytes } from './options.ts';
 import { type CheckedOptions, fitReport } from './report.ts';
 import { largestAccepted } from './search.ts';
 
@@ -57,7 +57,7 @@ export async function largestOf(question: LargestQuestion): Promise<FitLargest> 
   );
   // Servers do not train.
   const isTrainer = options.program === null || TORCH.some((program) => program === options.program);
-  const { bytes: limit } = fitReport(checkNeed({ bytes: 1 }), machine, options).limit;
+  const { bytes: limit } = fitReport(needOfBytes(1), machine, options).limit;
   const rows: FitLargest['rows'] = [];
   for (const precision of precisions) {
     const cells: FitLargest['rows'][number]['cells'] = [];
@@ -138,7 +138,7 @@ async function askOf(
   const parameters = estimated.model.parameters ?? 0;
   const isCounted = way !== 'inference' || dtype === 'bf16';
   const whole = isCounted ? estimated : withWeights(estimated, await weightsOf(parameters, dtype));
-  return { parameters, report: fitReport(checkNeed(whole), machine, options) };
+  return { parameters, report: fitReport(checkEstimate(whole), machine, options) };
 }
 
 /** The estimate of the same model with weights of another type. */

@@ -6,10 +6,10 @@ import type { FitProgramReport, FitRange } from '../../types/index.ts';
 import { flagsFor } from './flags.ts';
 import { ifExpected, inequalityOf, type Judged, judged } from './judge.ts';
 import {
+  type FreeReading,
   isCache,
   isWeights,
   type ProgramInput,
-  type Reading,
   readingOf,
   sumOf,
   type Together,
@@ -109,7 +109,7 @@ export function llamaCpp(input: ProgramInput): FitProgramReport {
 const MACHINE_DECIDES: Judged = { verdict: 'fits', expectedFits: true };
 
 /** -fit off: it asks nobody, so that the machine alone decides. */
-function unasked(input: ProgramInput, { bytes, from }: Reading, projected: number): FitProgramReport {
+function unasked(input: ProgramInput, { bytes, from }: FreeReading, projected: number): FitProgramReport {
   return {
     program: 'llama.cpp',
     versions: 'with -fit off, and before the end of 2025',
@@ -137,7 +137,7 @@ function buffersOf({ need }: ProgramInput): Record<string, number> {
 }
 
 /** Fits now, fits after the remedy of the reading, or does not. */
-function offload(projected: FitRange, reading: Reading, reserve: number): Judged {
+function offload(projected: FitRange, reading: FreeReading, reserve: number): Judged {
   const { bytes, later } = reading;
   return judged(projected, (bytes ?? 0) - reserve, later === null ? null : later - reserve);
 }

@@ -30,7 +30,7 @@ import type { Uncertain } from './judge.ts';
 /** Remedies that gain less are not worth a line, such as the 42 MiB of an X server. */
 const WORTHWHILE = 256 * MiB;
 
-export interface Machine {
+export interface FitMachine {
   device: DeviceSnapshot | null;
   pool: FitPool | null;
   /** Bytes that can be loaded; null: unknown. */
@@ -41,13 +41,13 @@ export interface Machine {
   /** The reason to load nothing now; null: none. `limit` is then the amount without it. */
   refusal: Finding | null;
   /** Steps in the order in which to take them. */
-  steps: Step[];
+  steps: FitStep[];
   /** Memory that programs read besides the snapshot's. */
   freed: Freed;
 }
 
 /** A remedy, with what holds once it and those before it are done. */
-export interface Step {
+export interface FitStep {
   remedy: FitRemedy;
   limit: number;
   freed: Freed;
@@ -65,7 +65,7 @@ export interface Freed {
  * @param ordinal CUDA's; null: the device that shares the host's memory, else the first.
  * @param taken bytes that programs hold which will have been started by then.
  */
-export function machineOf(snapshot: Snapshot, ordinal: number | null, taken = 0): Machine {
+export function machineOf(snapshot: Snapshot, ordinal: number | null, taken = 0): FitMachine {
   const machine = machineNow(snapshot, ordinal);
   const { limit, pool, steps, uncertain } = machine;
   if (taken === 0 || limit === null) return machine;
@@ -81,7 +81,7 @@ export function machineOf(snapshot: Snapshot, ordinal: number | null, taken = 0)
   };
 }
 
-function machineNow(snapshot: Snapshot, ordinal: number | null): Machine {
+function machineNow(snapshot: Snapshot, ordinal: number | null): FitMachine {
   const device = deviceOf(snapshot, ordinal);
   if (device === null) {
     return { ...UNKNOWN, device, from: clean(withoutGpu(snapshot)), refusal: refusalOf(snapshot) };
@@ -161,7 +161,7 @@ function poolOf(snapshot: Snapshot, device: DeviceSnapshot, limit: number | null
 }
 
 /** Another GPU for a program that names none: more can be loaded there than on its own, whatever is stopped here. */
-function otherGpu({ devices }: Snapshot, limit: number | null, own: readonly Step[]): Step[] {
+function otherGpu({ devices }: Snapshot, limit: number | null, own: readonly FitStep[]): FitStep[] {
   if (limit === null) return [];
   const [most] = devices
     .filter(
@@ -178,19 +178,19 @@ function otherGpu({ devices }: Snapshot, limit: number | null, own: readonly Ste
 }
 
 /** Steps that would raise the limit, the least harmful first. */
-function stepsOf(snapshot: Snapshot, device: DeviceSnapshot, limit: number | null): Step[] {
+function stepsOf(snapshot: Snapshot, device: DeviceSnapshot, limit: number | null): FitStep[] {
   if (limit === null) return [];
   const steps = device.memoryModel === 'unified' ? hostSteps(snapshot, device, limit) : deviceSteps(device, limit);
   return steps.filter(({ remedy }) => remedy.gains === null || remedy.gains >= WORTHWHILE);
 }
 
-function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): Step[] {
+function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): FitStep[] {
   const { host } = snapshot;
   let facts = hostFacts(snapshot, device);
   const { others } = facts;
   let reached = limit;
   let hugePages = false;
-  const steps: Step[] = [];
+  const steps: FitStep[] = [];
   const freedBy = (after: HostFacts): Freed => ({
     bytes: Math.max(0, (after.host.available ?? 0) - (host.available ?? 0)),
     hugePages,
@@ -260,12 +260,12 @@ function freedByEnds(others: DeviceSnapshot['others']): { user: GpuProcess; byte
   });
 }
 
-function deviceSteps(device: DeviceSnapshot, limit: number): Step[] {
+function deviceSteps(device: DeviceSnapshot, limit: number): FitStep[] {
   const { allocatable, cuda, memoryModel: model } = device;
   let { others } = device;
   let { immediate } = allocatable;
   let reached = limit;
-  const step = (text: string, command: string | null, bytes: number): Step => {
+  const step = (text: string, command: string | null, bytes: number): FitStep => {
     immediate = immediate === null ? null : immediate + bytes;
     const after = Math.max(reached, safeOnDevice({ cuda, model, others }, immediate).low ?? reached);
     const gains = after - reached;

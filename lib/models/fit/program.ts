@@ -14,6 +14,7 @@ import type {
   Snapshot,
   ViewName,
 } from '../../types/index.ts';
+import type { Judged } from './judge.ts';
 import type { Freed } from './machine.ts';
 import type { CheckedNeed } from './options.ts';
 
@@ -42,8 +43,11 @@ export interface Together {
 
 export type Rule = (input: ProgramInput) => FitProgramReport;
 
+/** What a program answers, without the flags and remedies. */
+export type ProgramOutcome = Judged & Pick<FitProgramReport, 'inequality' | 'decision' | 'message' | 'numbers'>;
+
 /** A free memory that a program reads. `later`: after `remedy`; null: there is nothing to be done about it. */
-export interface Reading {
+export interface FreeReading {
   bytes: number | null;
   from: string;
   later: number | null;
@@ -51,7 +55,7 @@ export interface Reading {
 }
 
 /** Free memory that the program of a view reads, and steps that would change it. */
-export function readingOf({ device, freed, snapshot }: ProgramInput, view: ViewName): Reading {
+export function readingOf({ device, freed, snapshot }: ProgramInput, view: ViewName): FreeReading {
   const { host } = snapshot;
   const bytes = device.views[view];
   const from = device.from[`views.${view}`] ?? '';
@@ -68,7 +72,11 @@ export function readingOf({ device, freed, snapshot }: ProgramInput, view: ViewN
   return { bytes: now, from, ...raised(now, now + droppable(host), dropPageCache) };
 }
 
-function raised(bytes: number, later: number, remedy: (gains: number) => FitRemedy): Pick<Reading, 'later' | 'remedy'> {
+function raised(
+  bytes: number,
+  later: number,
+  remedy: (gains: number) => FitRemedy,
+): Pick<FreeReading, 'later' | 'remedy'> {
   return later > bytes ? { later, remedy: remedy(later - bytes) } : { later: null, remedy: null };
 }
 
@@ -141,7 +149,7 @@ export function shareDown(bytes: number, total: number): number {
 export function unreadable(
   program: FitProgramReport['program'],
   versions: string,
-  { from }: Pick<Reading, 'from'>,
+  { from }: Pick<FreeReading, 'from'>,
 ): FitProgramReport {
   return {
     program,

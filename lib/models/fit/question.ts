@@ -2,7 +2,7 @@
 
 import type { EstimateOptions, EstimateReport, FitReport, Model, Snapshot } from '../../types/index.ts';
 import { estimate } from '../estimate/index.ts';
-import { checkNeed, type FitSettings } from './options.ts';
+import { checkEstimate, type FitSettings } from './options.ts';
 import { fitReport } from './report.ts';
 
 /** Question about a model that is open: a search asks many times. */
@@ -21,6 +21,6 @@ export interface ModelAnswer {
 /** Asks with one estimate. */
 export async function ask({ machine, model, options, use }: Question): Promise<ModelAnswer> {
   const estimated = await estimate(model, use);
-  const report = fitReport(checkNeed(estimated), machine, options);
+  const report = fitReport(checkEstimate(estimated), machine, options);
   return { estimated, report: { ...report, notes: [...report.notes, ...estimated.notes] } };
 }

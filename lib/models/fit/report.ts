@@ -19,7 +19,7 @@ import { MODEL_PROGRAMS } from '../../types/programs.ts';
 import { none } from './flags.ts';
 import { inequalityOf, isWorse, type Judged, judged, type Uncertain } from './judge.ts';
 import { llamaCpp, ollama } from './llama.ts';
-import { type Machine, machineOf, type Step } from './machine.ts';
+import { type FitMachine, type FitStep, machineOf } from './machine.ts';
 import { needOn } from './need.ts';
 import type { CheckedNeed } from './options.ts';
 import { isWeightsAlone, type ProgramInput, type Rule, rangeText, type Together } from './program.ts';
@@ -96,7 +96,7 @@ export function fitReport(whole: CheckedNeed, snapshot: Snapshot, options: Check
 }
 
 /** True if the need exceeds the whole memory, whatever refuses now. */
-function isTooLarge({ peak }: CheckedNeed, { pool }: Machine): boolean {
+function isTooLarge({ peak }: CheckedNeed, { pool }: FitMachine): boolean {
   return pool !== null && peak.bytes > pool.total;
 }
 
@@ -130,7 +130,7 @@ function notesOf(device: DeviceSnapshot, snapshot: Snapshot, verdict: FitVerdict
 
 function programReports(
   input: ProgramInput,
-  { steps, uncertain }: Machine,
+  { steps, uncertain }: FitMachine,
   only: FitProgram | null,
 ): FitProgramReport[] {
   return (Object.keys(RULES) as FitProgram[])
@@ -175,7 +175,7 @@ function notJudged(report: FitProgramReport, why: string): FitProgramReport {
 }
 
 /** A program's decision now, with its verdict once steps of the machine are done. */
-function afterSteps(rule: Rule, input: ProgramInput, steps: readonly Step[]): FitProgramReport {
+function afterSteps(rule: Rule, input: ProgramInput, steps: readonly FitStep[]): FitProgramReport {
   const now = rule(input);
   const { unknown } = input.need;
   if (unknown !== null && !(now.verdict === 'no' && unknown.least >= input.need.total.bytes))
@@ -206,7 +206,7 @@ interface Own extends Judged {
 const NOT_KNOWN: Own = { verdict: 'unknown', expectedFits: null, inequality: null, remedies: [], after: null };
 
 /** The machine's own verdict, with the remedies that it takes. */
-function machineVerdict({ unknown, peak }: CheckedNeed, { limit, steps, uncertain }: Machine): Own {
+function machineVerdict({ unknown, peak }: CheckedNeed, { limit, steps, uncertain }: FitMachine): Own {
   if (limit === null) return NOT_KNOWN;
   const need = unknown === null ? peak : exactly(unknown.least);
   const names = { left: 'need', right: 'can be loaded', rule: 'need ≤ what can be loaded' };

@@ -10,6 +10,7 @@ import {
   isWeights,
   isWeightsAlone,
   type ProgramInput,
+  type ProgramOutcome,
   readingOf,
   shareDown,
   shareUp,
@@ -89,9 +90,7 @@ function smallestFraction({ bytes, high }: FitRange, before: number, most: numbe
   return Math.max(0.01, Math.min(largest * before >= bytes ? Math.min(wanted, largest) : wanted, 0.99));
 }
 
-type Outcome = Pick<FitProgramReport, 'verdict' | 'expectedFits' | 'inequality' | 'decision' | 'message' | 'numbers'>;
-
-function outcomeOf(input: ProgramInput, before: number, fraction: number): Outcome {
+function outcomeOf(input: ProgramInput, before: number, fraction: number): ProgramOutcome {
   const { kvBytesPerToken, terms } = input.need;
   const isNamed = hasKnownCache(input.need);
   const weights = sumOf(terms, (name) => isWeights(name) || name === 'bytes').bytes;

@@ -19,6 +19,7 @@ import {
   isWeights,
   isWeightsAlone,
   type ProgramInput,
+  type ProgramOutcome,
   readingOf,
   shareDown,
   shareUp,
@@ -109,9 +110,7 @@ export function vllm(input: ProgramInput): FitProgramReport {
   };
 }
 
-type Outcome = Pick<FitProgramReport, 'verdict' | 'expectedFits' | 'inequality' | 'decision' | 'message' | 'numbers'>;
-
-function outcomeOf({ limit, need }: ProgramInput, start: VllmStart): Outcome {
+function outcomeOf({ limit, need }: ProgramInput, start: VllmStart): ProgramOutcome {
   const { free, total, utilization } = start;
   const { kvCache, kvTokens, requested, starts } = vllmBudget(start);
   const isNamed = hasKnownCache(need);
@@ -122,7 +121,7 @@ function outcomeOf({ limit, need }: ProgramInput, start: VllmStart): Outcome {
     decision: string,
     inequality: FitInequality,
     message: string | null = null,
-  ): Outcome => ({ verdict, expectedFits: verdict !== 'no', decision, inequality, message, numbers });
+  ): ProgramOutcome => ({ verdict, expectedFits: verdict !== 'no', decision, inequality, message, numbers });
   const share = { name: `ceil(total × ${utilization})`, bytes: requested };
   const startRule = { left: share, right: { name: 'free', bytes: free }, rule: 'ceil(total × utilization) ≤ free' };
   if (!starts)

@@ -6,6 +6,7 @@ import { openModel } from '../../models/estimate/index.ts';
 import { assertFit, fitWithEstimate } from '../../models/fit/index.ts';
 import type {
   ClusterCheck,
+  ClusterCheckOptions,
   ClusterMachine,
   ClusterOptions,
   ClusterRank,
@@ -18,9 +19,15 @@ import type {
 import { KEYS } from './options.ts';
 import { differencesAmong, unanswered, weakestFirst } from './report.ts';
 
-export type CheckOptions = Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>;
+/** What is asked of each machine. */
+export type Asked = FitNeed & FitOptions;
 
-const FIT_KEYS: Keys<CheckOptions> = {
+const CHECK_KEYS: Keys<ClusterCheckOptions> = {
+  ...KEYS,
+  bytes: true,
+  model: true,
+  use: true,
+  estimate: true,
   program: true,
   programVersion: true,
   utilization: true,
@@ -28,26 +35,25 @@ const FIT_KEYS: Keys<CheckOptions> = {
   llama: true,
 };
 
-/** The options of reading machines, and those of fit(). */
-export function splitOptions(options: ClusterOptions & CheckOptions): { asked: ClusterOptions; fitting: FitOptions } {
-  checkKeys('clusterCheck()', options, { ...KEYS, ...FIT_KEYS });
-  const those = (keys: object) => Object.fromEntries(Object.entries(options).filter(([key]) => key in keys));
-  const { signal } = options;
-  return { asked: those(KEYS), fitting: { ...those(FIT_KEYS), ...(signal === undefined ? {} : { signal }) } };
+/** The options of reading machines, and the question of fit(). */
+export function splitOptions(options: ClusterCheckOptions): { asked: ClusterOptions; fitting: Asked } {
+  checkKeys('clusterCheck()', options, CHECK_KEYS);
+  const { answers, command, copy, deadlineMs, expect, hosts, onCopy, ...fitting } = options;
+  return { asked: Object.fromEntries(Object.entries(options).filter(([key]) => key in KEYS)), fitting };
 }
 
 /** Ranks that a model is divided among. */
-export function ranksOf(need: FitNeed): number {
-  const use = typeof need === 'object' && need !== null && 'model' in need && !('total' in need) ? need.use : undefined;
+export function ranksOf(asked: Asked): number {
+  const use = 'model' in asked ? asked.use : undefined;
   return (use?.tensorParallel ?? 1) * (use?.pipelineParallel ?? 1);
 }
 
-/** The need with its model read, once for all machines and before any is asked: a mistake is known at once. */
-export async function openedNeed(need: FitNeed, options: FitOptions): Promise<FitNeed> {
-  await assertFit(need, options);
-  if (!('model' in need) || 'total' in need) return need;
-  const { signal } = options;
-  return { ...need, model: await openModel(need.model, signal === undefined ? {} : { signal }) };
+/** The same with its model read, once for all machines and before any is asked: a mistake is known at once. */
+export async function withOpenModel(asked: Asked): Promise<Asked> {
+  await assertFit('clusterCheck()', asked);
+  if (!('model' in asked)) return asked;
+  const { signal } = asked;
+  return { ...asked, model: await openModel(asked.model, signal === undefined ? {} : { signal }) };
 }
 
 /** Verdicts from the worst to the best, as fit() ranks them; a machine without an answer is unknown. */
@@ -60,14 +66,12 @@ interface Fitted {
 }
 
 export async function checkOf({
+  asked,
   machines,
-  need,
-  options,
   started,
 }: {
+  asked: Asked;
   machines: readonly ClusterMachine[];
-  need: FitNeed;
-  options: FitOptions;
   started: number;
 }): Promise<ClusterCheck> {
   const fitted: Fitted[] = [];
@@ -75,7 +79,7 @@ export async function checkOf({
     const { estimated, report } =
       machine.snapshot === null
         ? { estimated: null, report: null }
-        : await fitWithEstimate(need, machine.snapshot, options);
+        : await fitWithEstimate({ ...asked, snapshot: machine.snapshot });
     fitted.push({ machine, report, estimated });
   }
   const rank = ({ report }: Fitted): number => (report === null ? -1 : ORDER.indexOf(report.verdict));

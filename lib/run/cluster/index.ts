@@ -5,11 +5,10 @@ import { lazy } from '../../base/lazy.ts';
 import { LIMITS } from '../../base/limits.ts';
 import type {
   ClusterCheck,
+  ClusterCheckOptions,
   ClusterMachine,
   ClusterOptions,
   ClusterReport,
-  FitNeed,
-  FitOptions,
   RecordReport,
 } from '../../types/index.ts';
 import type { Question } from './options.ts';
@@ -58,27 +57,23 @@ export async function cluster(options: ClusterOptions): Promise<ClusterReport> {
  * Tells whether a need fits into each of several machines, one rank on each: `fit()` on the snapshot of each, and the
  * weakest decides. A machine without a usable answer is never a yes.
  *
- * @param need as of `fit()`; with `tensorParallel` in `use` it is that of one rank.
- * @param options those of `cluster()`, and of `fit()`.
+ * @param options those of `cluster()`, and the question of `fit()` without its snapshot.
  * @throws as `cluster()` and `fit()`; also if there are more ranks than hosts.
  */
-export async function clusterCheck(
-  need: FitNeed,
-  options: ClusterOptions & Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>,
-): Promise<ClusterCheck> {
+export async function clusterCheck(options: ClusterCheckOptions): Promise<ClusterCheck> {
   const [{ checkCluster }] = await load();
-  const { checkOf, openedNeed, ranksOf, splitOptions } = await loadCheck();
+  const { checkOf, ranksOf, splitOptions, withOpenModel } = await loadCheck();
   const started = performance.now();
   const { asked, fitting } = splitOptions(options);
   const question = checkCluster(asked, 'clusterCheck()');
-  const opened = await openedNeed(need, fitting);
-  const ranks = ranksOf(need);
+  const opened = await withOpenModel(fitting);
+  const ranks = ranksOf(fitting);
   if ('hosts' in question && ranks > question.hosts.length)
     throw invalidArgument(
       `the model is divided among ${ranks} ranks, one on each machine: name ${ranks} hosts, not ${question.hosts.length}`,
     );
   const machines = await readAll('hosts' in question ? question : { ...question, expect: question.expect ?? ranks });
-  return checkOf({ need: opened, machines, options: fitting, started });
+  return checkOf({ asked: opened, machines, started });
 }
 
 /**

@@ -9,7 +9,7 @@ import type { ClusterMachine, ClusterState, Snapshot } from '../../types/index.t
 import type { Found } from './documents.ts';
 
 /** Answer of one machine. */
-export interface Answer {
+export interface MachineAnswer {
   host: string;
   found: readonly Found[];
   /** Time at which it came, by the clock of this machine, in milliseconds. */
@@ -44,7 +44,7 @@ export function unusable(
 }
 
 /** One answer, without a look at the others. */
-export function judgeAnswer(answer: Answer): ClusterMachine {
+export function judgeAnswer(answer: MachineAnswer): ClusterMachine {
   const only = onlyDocument(answer, 'snapshot');
   return 'state' in only ? only : judgeDocument(answer.host, only.document, answer.cameAt);
 }
@@ -54,7 +54,7 @@ export function judgeAnswer(answer: Answer): ClusterMachine {
  *
  * @param noun the requested document: "snapshot".
  */
-export function onlyDocument({ found, host }: Answer, noun: string): { document: object } | ClusterMachine {
+export function onlyDocument({ found, host }: MachineAnswer, noun: string): { document: object } | ClusterMachine {
   const [first, second] = found;
   if (first === undefined) return unusable(host, 'unreadable', `no ${noun} came: nothing that was printed is JSON`);
   if (first.problem !== null) return unusable(host, 'unreadable', `what came is no ${noun}: ${first.problem}`);

@@ -5,7 +5,7 @@ import { clean, formatDuration } from '../../base/format.ts';
 import type { ClusterMachine, ClusterOptions } from '../../types/index.ts';
 import { type Copy, copyLine, NOT_THERE, putFile } from './copy.ts';
 import { DocumentReader, type Found, Lines } from './documents.ts';
-import { type Answer, judgeAnswer, unusable, withoutDoubles } from './judge.ts';
+import { judgeAnswer, type MachineAnswer, unusable, withoutDoubles } from './judge.ts';
 import { runBySsh, type SshEnd } from './ssh.ts';
 
 export const DEFAULT_COMMAND = 'umaprobe snapshot --json';
@@ -85,7 +85,7 @@ export interface Ended {
  */
 export function answerAtEnd<Usable extends object = never>(
   { deadlineMs, end, found, host, line }: Ended,
-  judge: (answer: Answer) => Usable | ClusterMachine = judgeAnswer,
+  judge: (answer: MachineAnswer) => Usable | ClusterMachine = judgeAnswer,
 ): Usable | ClusterMachine {
   if (end.how === 'exited' && end.code === 0) return judge({ host, found, cameAt: Date.now() });
   if (end.how === 'late')

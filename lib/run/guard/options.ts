@@ -22,7 +22,7 @@ import { checkFloor } from '../../core/memory/floor.ts';
 import type { GuardOptions, GuardTarget, LoadAction } from '../../types/index.ts';
 import { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS } from './defaults.ts';
 import { checkPolicy } from './policy.ts';
-import type { Settings } from './settings.ts';
+import type { CheckedGuardOptions } from './settings.ts';
 
 const KEYS: Keys<GuardOptions> = {
   command: true,
@@ -55,7 +55,7 @@ const TARGET_KEYS: Keys<Record<'pid' | 'cgroup' | 'unit' | 'system', unknown>> =
   system: true,
 };
 
-export function checkGuardOptions(options: GuardOptions): Settings {
+export function checkGuardOptions(options: GuardOptions): CheckedGuardOptions {
   checkKeys('guard()', options, KEYS);
   const { command, target } = options;
   if ((command === undefined) === (target === undefined))

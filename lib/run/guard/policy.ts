@@ -80,7 +80,7 @@ function checkNames(name: string, value: unknown): void {
 }
 
 /** A unit or container that may be stopped. */
-export type Candidate = Pick<ProcessGroup, 'kind' | 'id' | 'name' | 'rootPid' | 'gpuBytes' | 'held'>;
+export type StopCandidate = Pick<ProcessGroup, 'kind' | 'id' | 'name' | 'rootPid' | 'gpuBytes' | 'held'>;
 
 /**
  * Units that may be stopped, in order. Without `mayStop`: every unit and container with GPU memory; if that is the
@@ -93,7 +93,7 @@ export function candidates(
   { groups, memoryModel, processes }: Pick<ProcessesReport, 'groups' | 'memoryModel' | 'processes'>,
   policy: GuardPolicy,
   self: number,
-): Candidate[] {
+): StopCandidate[] {
   const names = new Map(processes.map(({ name, pid }) => [pid, name]));
   const { never = [] } = policy;
   const allowed = groups.filter(

@@ -134,7 +134,7 @@ export type EndedReport = Omit<Line<typeof LINES.ended>, 'actions' | 'signal'> &
   actions?: ReportedAction[];
 };
 type Event = keyof typeof LINES;
-export type Report =
+export type SupervisorReport =
   | { [Name in Exclude<Event, 'ended' | 'failed'>]: { event: Name } & Line<(typeof LINES)[Name]> }[Exclude<
       Event,
       'ended' | 'failed'
@@ -147,14 +147,14 @@ export type Report =
  *
  * @throws UmaError for a line that this does not know, or that lacks a field.
  */
-export function parseReport(line: string): Report | null {
+export function parseReport(line: string): SupervisorReport | null {
   const report = documentOf(line);
   if (!isRecord(report) || typeof report.event !== 'string') return null;
   const { event } = report;
   if (!Object.hasOwn(LINES, event)) throw unknown(`a line ${JSON.stringify(event)}, which is not known here`);
   const wrong = misfit(report, LINES[event as Event]);
   if (wrong !== null) throw unknown(`the line ${event} without ${wrong} as it is known here`);
-  return report as unknown as Report;
+  return report as unknown as SupervisorReport;
 }
 
 function documentOf(line: string): unknown {

@@ -13,9 +13,9 @@ import type {
   GuardReport,
   LeftBehind,
 } from '../../types/index.ts';
-import type { EndedReport, Report, ReportedAction } from './protocol.ts';
+import type { EndedReport, ReportedAction, SupervisorReport } from './protocol.ts';
 import { actionSentence, leftBehindText, notifyFailure } from './sentence.ts';
-import type { Settings } from './settings.ts';
+import type { CheckedGuardOptions } from './settings.ts';
 import { unwatchable } from './watchable.ts';
 
 /** Exit of the native guard itself. */
@@ -32,7 +32,7 @@ export class GuardRun {
   isLoaded = false;
   /** The native guard goes on with processes that the program left. */
   isLeft = false;
-  readonly #settings: Settings;
+  readonly #settings: CheckedGuardOptions;
   readonly #thresholds: GuardThresholds;
   readonly #simulated: string | null;
   readonly #startedAt = new Date();
@@ -45,17 +45,17 @@ export class GuardRun {
   #ended: EndedReport | null = null;
   /** Summary of the readings, for a guard that was ended before its report. */
   readonly #seen = { count: 0, first: NO_READING, lowest: NO_READING };
-  #failed: Extract<Report, { event: 'failed' }> | null = null;
+  #failed: Extract<SupervisorReport, { event: 'failed' }> | null = null;
   /** Error of the caller's function, or an unknown line of the native guard. */
   #thrown: { error: unknown } | null = null;
 
-  constructor(settings: Settings, thresholds: GuardThresholds, simulated: string | null) {
+  constructor(settings: CheckedGuardOptions, thresholds: GuardThresholds, simulated: string | null) {
     this.#settings = settings;
     this.#thresholds = thresholds;
     this.#simulated = simulated;
   }
 
-  add(report: Report): void {
+  add(report: SupervisorReport): void {
     const at = ('at' in report ? report.at : undefined) ?? new Date().toISOString();
     if (report.event === 'action') this.#act(report);
     else if (report.event === 'failed') this.#failed = report;
@@ -206,7 +206,7 @@ export class GuardRun {
     };
   }
 
-  #notify({ exitCode, late }: Extract<Report, { event: 'notified' }>, at: string): void {
+  #notify({ exitCode, late }: Extract<SupervisorReport, { event: 'notified' }>, at: string): void {
     const [file = ''] = this.#settings.notify ?? [];
     const notified = { at, exitCode: late ? null : exitCode, failure: notifyFailure(file, exitCode, late) };
     this.#notified.push(notified);

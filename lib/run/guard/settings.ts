@@ -2,7 +2,7 @@
 
 import type { GuardEvent, GuardOptions, GuardTarget, LoadAction } from '../../types/index.ts';
 
-export interface Settings {
+export interface CheckedGuardOptions {
   /** null: a target is watched. */
   command: readonly [file: string, ...args: string[]] | null;
   target: GuardTarget | null;

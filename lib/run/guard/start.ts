@@ -28,7 +28,7 @@ import { forwardOutput, isPiped, OutputPipes } from './output.ts';
 import { type LinePattern, linePattern } from './pattern.ts';
 import { guardArguments, parseReport } from './protocol.ts';
 import { type Exit, GuardRun } from './run.ts';
-import type { Settings } from './settings.ts';
+import type { CheckedGuardOptions } from './settings.ts';
 import { followTargets } from './system.ts';
 import { targetArgument } from './target.ts';
 import { assertWatchable } from './watchable.ts';
@@ -81,7 +81,7 @@ export async function runGuard(options: GuardOptions): Promise<GuardReport> {
 }
 
 interface Following {
-  settings: Settings;
+  settings: CheckedGuardOptions;
   pipes: OutputPipes | null;
   run: GuardRun;
   control: ControlLines;
@@ -99,7 +99,7 @@ interface Channels {
 }
 
 /** @param given a descriptor of this process; below 0: none. */
-function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignals }: Settings): Channels {
+function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignals }: CheckedGuardOptions): Channels {
   // Descriptors are passed on as signals are: this process is one program with the one that it starts.
   const { descriptors } = forwardSignals ? inherited() : { descriptors: [] };
   const stdio = new Map<number, number | 'pipe'>(descriptors.map((fd) => [fd, fd]));
@@ -198,7 +198,7 @@ async function exitOf(child: ChildProcess, failed: AbortSignal): Promise<Exit> {
 }
 
 function guardCommandLine(
-  settings: Settings,
+  settings: CheckedGuardOptions,
   thresholds: GuardThresholds,
   { channels, simulated, tty }: { channels: Channels; simulated: boolean; tty: boolean },
 ): readonly string[] {
@@ -231,7 +231,11 @@ interface Started {
   pipes: OutputPipes | null;
 }
 
-async function startGuard(settings: Settings, args: readonly string[], channels: Channels): Promise<Started> {
+async function startGuard(
+  settings: CheckedGuardOptions,
+  args: readonly string[],
+  channels: Channels,
+): Promise<Started> {
   const { cwd, env, stdio } = settings;
   // A missing folder would look like a missing program.
   if (cwd !== undefined) checkNamedFolder('cwd', cwd);

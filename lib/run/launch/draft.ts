@@ -3,6 +3,9 @@
 import type { EstimateOptions, ExtraModel, RecognisedCommand, UnreadPart } from '../../types/index.ts';
 import type { ReadArguments } from './command-line.ts';
 
+/** Options of a command line with their values. */
+export type Given = ReadonlyMap<string, string>;
+
 export class Draft {
   #command: RecognisedCommand;
 
@@ -47,7 +50,7 @@ export class Draft {
   }
 
   /** The same for an option that may be absent. */
-  read(values: ReadonlyMap<string, string>, option: string, parse: (text: string) => number | null): number | null {
+  read(values: Given, option: string, parse: (text: string) => number | null): number | null {
     const text = values.get(option);
     return text === undefined ? null : this.number(option, text, parse);
   }

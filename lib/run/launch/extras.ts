@@ -32,14 +32,14 @@ export interface FoundExtra {
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Ends the reading of models. */
-interface Reading {
+interface Cancellable {
   signal?: AbortSignal;
 }
 
 interface Places {
   stores: Readonly<Record<string, string>>;
   env: Variables;
-  reading: Reading;
+  reading: Cancellable;
 }
 
 /** Finds the extras that can be read; the others are unclear, each with the reason. */
@@ -47,7 +47,7 @@ export async function findExtras(
   command: RecognisedCommand,
   stores: Readonly<Record<string, string>>,
   env: Variables,
-  reading: Reading = {},
+  reading: Cancellable = {},
 ): Promise<{ found: FoundExtra[]; unread: UnreadPart[] }> {
   const found: FoundExtra[] = [];
   const unread: UnreadPart[] = [];
@@ -108,7 +108,7 @@ function whyNot(error: unknown): string {
 }
 
 /** The tensors of a file without a language model. */
-async function ggufBytes(path: string, { signal }: Reading): Promise<number> {
+async function ggufBytes(path: string, { signal }: Cancellable): Promise<number> {
   return bytesOf((await withFile(path, (file) => readGguf(file), signal)).sums.all());
 }
 

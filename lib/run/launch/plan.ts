@@ -113,15 +113,15 @@ function whyRefused({ judgement }: PlanInput['machine']): string | null {
     .join(' ');
 }
 
-type Answer = Pick<FitReport, 'expectedFits'> | null;
+type ExpectedFit = Pick<FitReport, 'expectedFits'> | null;
 
 /** True if nothing is started: a no, or the expected size fits only after steps that were not taken. */
-export function isRefusal(verdict: FitVerdict, fit: Answer): boolean {
+export function isRefusal(verdict: FitVerdict, fit: ExpectedFit): boolean {
   return verdict === 'no' || verdict === 'not-now' || needsRoom(verdict, fit);
 }
 
 /** True if the expected size fits only once room is made. */
-export function needsRoom(verdict: FitVerdict, fit: Answer): boolean {
+export function needsRoom(verdict: FitVerdict, fit: ExpectedFit): boolean {
   return (verdict === 'fits-after' || verdict === 'tight') && fit?.expectedFits !== true;
 }
 

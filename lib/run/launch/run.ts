@@ -26,7 +26,7 @@ import { folderOf, makeFolder } from '../record/folder.ts';
 import { mark, record, whyNotRecorded } from '../record/index.ts';
 import { type FoundExtra, findExtras } from './extras.ts';
 import { LaunchGpus } from './gpus.ts';
-import { type Answer, judge, type Load } from './judge.ts';
+import { judge, type LaunchAnswer, type Load } from './judge.ts';
 import { locate } from './locate.ts';
 import { isRefusal, needsRoom, notTaken, planOf } from './plan.ts';
 import { askRanks, otherHosts } from './ranks.ts';
@@ -110,7 +110,7 @@ class Launch {
   readonly #machine: Snapshot;
   readonly #recognised: Recognised;
   readonly #done = new Map<LaunchStep['step'], LaunchStep>();
-  #answer: Answer | null = null;
+  #answer: LaunchAnswer | null = null;
   #loaded: Loaded | null = null;
   #ranks: LaunchRank[] | null = null;
 

@@ -2,7 +2,7 @@
 
 import { formatBoth, formatBytes } from '../../base/format.ts';
 import type { ProfileParameters, ProfilePrediction, ProfileState, ProfileTrial } from '../../types/index.ts';
-import { type Candidate, isAtOrAbove, type Plan, parametersText, sameParameters } from './plan.ts';
+import { isAtOrAbove, type NextTrial, type Plan, parametersText, sameParameters } from './plan.ts';
 import { type Measured, predict } from './predict.ts';
 
 /** A trial to be run. */
@@ -69,7 +69,7 @@ export async function explore(exploration: Exploration): Promise<Explored> {
 }
 
 async function visit(
-  { params, raised }: Candidate,
+  { params, raised }: NextTrial,
   trials: readonly ProfileTrial[],
   exploration: Exploration,
 ): Promise<ProfileTrial | Halt> {

@@ -36,7 +36,7 @@ export interface TrialMachine {
 }
 
 /** Memory in use in the pool, in bytes; `index` of a GPU, and null of the host. */
-interface Course {
+interface PoolCourse {
   index: number | null;
   total: number;
   start: number | null;
@@ -44,7 +44,7 @@ interface Course {
   used: readonly number[];
 }
 
-const NOT_READ: Course = { index: null, total: 0, start: null, peak: null, used: [] };
+const NOT_READ: PoolCourse = { index: null, total: 0, start: null, peak: null, used: [] };
 
 /** Runs the command to its end. The memory may not be back. */
 export async function runTrial(
@@ -165,7 +165,7 @@ class Trial {
       this.#outputLength -= this.#output.shift()?.length ?? 0;
   }
 
-  #hostCourse({ lowest: { available } }: GuardReport, start: number | null): Course {
+  #hostCourse({ lowest: { available } }: GuardReport, start: number | null): PoolCourse {
     const { total } = this.#machine;
     return { index: null, total, start, peak: available === null ? null : total - available, used: this.#used };
   }
@@ -173,7 +173,7 @@ class Trial {
   async #row(
     report: GuardReport,
     startedAt: string,
-    { index, peak, start, total, used }: Course,
+    { index, peak, start, total, used }: PoolCourse,
     besides: string | null,
   ): Promise<ProfileTrial> {
     const { number, params, prediction } = this.#order;

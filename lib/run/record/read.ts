@@ -10,7 +10,7 @@ import { isRecording } from './live.ts';
 import { SegmentFolder, type SessionFiles } from './segments.ts';
 import { type SessionSpan, SessionTally } from './tally.ts';
 
-export interface Settings {
+export interface CheckedRecordingOptions {
   folder: string | undefined;
   lastMs: number | null;
   sessions: number | null;
@@ -18,7 +18,7 @@ export interface Settings {
   signal: AbortSignal | undefined;
 }
 
-export async function readRecording(settings: Settings): Promise<RecordReport> {
+export async function readRecording(settings: CheckedRecordingOptions): Promise<RecordReport> {
   const started = performance.now();
   const binding = native();
   const machine = binding.simulatedMachine();
@@ -53,7 +53,7 @@ interface Now {
 async function readSession(
   folder: SegmentFolder,
   { header, segments }: SessionFiles,
-  { lastMs, points }: Settings,
+  { lastMs, points }: CheckedRecordingOptions,
   now: Now,
 ): Promise<RecordedSession> {
   const { endUs, startUs } = await boundsOf(folder, { header, segments });

@@ -24,7 +24,7 @@ import { RecorderFolder } from './live.ts';
 import { listenForMarks, type MarkAnswer, type MarkServer } from './marks.ts';
 import { LISTED } from './process-series.ts';
 
-export interface Settings {
+export interface CheckedRecorderOptions {
   folder: string | undefined;
   intervalMs: number;
   frameMs: number;
@@ -45,7 +45,7 @@ const LAST_WRITE_MS = 10_000;
 /** The last stop(): the next recorder of this environment begins behind it. */
 let stopping: Promise<unknown> | null = null;
 
-export async function startRecorder(settings: Settings): Promise<Recorder> {
+export async function startRecorder(settings: CheckedRecorderOptions): Promise<Recorder> {
   await stopping;
   const binding = native();
   const reading = await snapshot({ memGetInfo: 'never' });
@@ -72,7 +72,7 @@ export async function startRecorder(settings: Settings): Promise<Recorder> {
 
 function headerOf(
   { bootId, devices, driver, host, hostName, libraries, simulated }: Snapshot,
-  { frameMs, intervalMs }: Settings,
+  { frameMs, intervalMs }: CheckedRecorderOptions,
 ): Omit<SegmentHeader, 'segment' | 'bootUs' | 'wallUs'> {
   const device = defaultDevice({ devices });
   const model = device?.memoryModel ?? null;
@@ -97,7 +97,7 @@ function headerOf(
 class RunningRecorder implements Recorder {
   readonly #binding: NativeBinding;
   readonly #own: RecorderFolder;
-  readonly #settings: Settings;
+  readonly #settings: CheckedRecorderOptions;
   readonly #ending = new AbortController();
   #notes = 0;
   #marks: MarkServer = { path: null, problem: null, close: () => undefined };
@@ -105,7 +105,7 @@ class RunningRecorder implements Recorder {
   /** State after the end: the addon may speak of the next recorder. */
   #last: RecorderState | null = null;
 
-  constructor(binding: NativeBinding, own: RecorderFolder, settings: Settings) {
+  constructor(binding: NativeBinding, own: RecorderFolder, settings: CheckedRecorderOptions) {
     this.#binding = binding;
     this.#own = own;
     this.#settings = settings;

@@ -67,7 +67,7 @@ export async function toCsv(report: CsvReport): Promise<string> {
 /**
  * A report as one HTML file that works offline: picture, tables, and the report itself to save as JSON.
  *
- * @param report as for `toCsv()`, or of `fit()`, `fitTable()`, `fitLargest()`, `fitTogether()` or `launch()`.
+ * @param report as for `toCsv()`, or of `fit()` or `launch()`.
  * @throws TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for anything else.
  */
 export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Promise<string> {
@@ -103,7 +103,7 @@ export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Pro
     default:
       throw hasNone(
         report,
-        'a page: those of sweep(), stress(), layout(), profile(), readRecord(), fit(), fitTable(), fitLargest(), fitTogether() and launch() have',
+        'a page: those of sweep(), stress(), layout(), profile(), readRecord(), fit() and launch() have',
       );
   }
 }

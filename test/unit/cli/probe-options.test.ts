@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { UmaError } from '../../../lib/base/errors.ts';
 import { kind, kinds, probeOptions } from '../../../lib/cli/commands/probe-options.ts';
 import { layoutExit, stressExit, sweepExit } from '../../../lib/cli/commands/probe-run.ts';
-import type { Values } from '../../../lib/cli/core/command.ts';
+import type { OptionValues } from '../../../lib/cli/core/command.ts';
 import { describe as failureOf } from '../../../lib/cli/core/exit.ts';
 import { elements, shapes, size, sizeOf, sizes } from '../../../lib/cli/core/options.ts';
 import { KINDS } from '../../../lib/core/memory/kinds.ts';
@@ -59,7 +59,7 @@ describe('sizes', () => {
 });
 
 describe('options', () => {
-  const options = (values: Values) => probeOptions(values, 'stress');
+  const options = (values: OptionValues) => probeOptions(values, 'stress');
 
   it('leave out what is not given, so that the library decides', () => expect(options({})).toEqual({}));
 

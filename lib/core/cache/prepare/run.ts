@@ -7,7 +7,7 @@ import { refusalOf } from '../../memory/judge.ts';
 import { difference, receipt, snapshotCounters } from '../receipt.ts';
 import type { System } from '../system.ts';
 import { immediateNow, type Pool, poolOf } from './pool.ts';
-import { STEPS, type Step, type StepContext, skippedStep } from './steps.ts';
+import { type FreeingStep, STEPS, type StepContext, skippedStep } from './steps.ts';
 import { unreachableReason, verdictOf } from './verdict.ts';
 
 export interface CheckedPrepareOptions {
@@ -121,7 +121,7 @@ class Preparation implements StepContext {
     this.steps.push(step);
   }
 
-  async run(step: Step): Promise<void> {
+  async run(step: FreeingStep): Promise<void> {
     const started = performance.now();
     const { state, reason, expectedBytes, refused } = await step.run(this);
     this.refused ??= refused ?? null;

@@ -54,7 +54,7 @@ export interface StepResult {
   refused?: string;
 }
 
-export interface Step {
+export interface FreeingStep {
   action: PrepareStep['action'];
   level: PrepareStep['level'];
   /** The label of its gain among the sources. */
@@ -65,7 +65,7 @@ export interface Step {
   run(context: StepContext): Promise<StepResult>;
 }
 
-const EVICT: Step = {
+const EVICT: FreeingStep = {
   action: 'evict',
   level: null,
   source: 'unused model files, evicted from the page cache',
@@ -96,7 +96,7 @@ const EVICT: Step = {
   },
 };
 
-const DROP_PAGE_CACHE: Step = {
+const DROP_PAGE_CACHE: FreeingStep = {
   action: 'drop',
   level: 1,
   source: 'page cache, dropped (level 1)',
@@ -106,7 +106,7 @@ const DROP_PAGE_CACHE: Step = {
   run: (context) => dropLevel(context, 1, pageCacheBytes(context), 'clean page cache that no process has mapped'),
 };
 
-const DROP_SLAB_AND_POOLS: Step = {
+const DROP_SLAB_AND_POOLS: FreeingStep = {
   action: 'drop',
   level: 2,
   source: 'slab and driver pools, dropped (level 2)',
@@ -123,7 +123,7 @@ const DROP_SLAB_AND_POOLS: Step = {
   },
 };
 
-const COMPACT: Step = {
+const COMPACT: FreeingStep = {
   action: 'compact',
   level: null,
   source: 'compacted free memory',
@@ -144,9 +144,9 @@ const COMPACT: Step = {
     }),
 };
 
-export const STEPS: readonly Step[] = [EVICT, DROP_PAGE_CACHE, DROP_SLAB_AND_POOLS, COMPACT];
+export const STEPS: readonly FreeingStep[] = [EVICT, DROP_PAGE_CACHE, DROP_SLAB_AND_POOLS, COMPACT];
 
-export function skippedStep({ action, level }: Step, reason: string): PrepareStep {
+export function skippedStep({ action, level }: FreeingStep, reason: string): PrepareStep {
   return { action, level, state: 'skipped', reason, immediateBytes: null, gainedBytes: null, durationMs: null };
 }
 

@@ -22,7 +22,7 @@ export function unreachableReason(pool: Pool, bytes: number, fragmented: string 
   return `${formatBoth(bytes)} are more than can be loaded${where} without ending a program: ${most} (${safe.from})`;
 }
 
-export interface Outcome {
+export interface PrepareOutcome {
   /** The reason to load nothing now, or why no step can free enough; null: neither. */
   refused: string | null;
   dryRun: boolean;
@@ -33,7 +33,7 @@ export interface Outcome {
   notPermitted: string | null;
 }
 
-export function verdictOf(outcome: Outcome): Pick<PrepareReport, 'verdict' | 'reason'> {
+export function verdictOf(outcome: PrepareOutcome): Pick<PrepareReport, 'verdict' | 'reason'> {
   const { bytes, dryRun, notPermitted, pool, refused } = outcome;
   if (refused !== null) return { verdict: 'not-enough', reason: refused };
   const { afterReclaim, immediate, reserve, safe } = pool;

@@ -12,11 +12,11 @@ import {
   bytes,
   command,
   meminfo,
-  type Outcome,
   ofTotal,
   passed,
   REFUSES,
   type Row,
+  type RowOutcome,
   takes,
   UNKNOWN_EFFECT,
 } from './row.ts';
@@ -70,7 +70,7 @@ export const available: Row = {
 };
 
 /** Handles missing MemAvailable: nothing then says how much can be allocated, and no floor can be kept. */
-function unknownAvailable({ from }: Reading, unified: boolean, evidence: Evidence[]): Outcome {
+function unknownAvailable({ from }: Reading, unified: boolean, evidence: Evidence[]): RowOutcome {
   const why = from['host.available'];
   return applies({
     severity: 'warning',

@@ -5,7 +5,7 @@ import type { Reading } from '../../../types/index.ts';
 import { headroom, unifiedDevice } from '../headroom.ts';
 import { DROP_PAGE_CACHE, orByUmaprobe, WRITE_DIRTY } from '../remedies.ts';
 import { cacheOnNode } from './gpu.ts';
-import { applies, bytes, command, meminfo, type Outcome, passed, type Row, unknown, unknownCounter } from './row.ts';
+import { applies, bytes, command, meminfo, passed, type Row, type RowOutcome, unknown, unknownCounter } from './row.ts';
 
 /** Share of MemTotal in page cache above which programs that read cudaMemGetInfo refuse models that fit. */
 const CACHED_SHARE = 0.08;
@@ -47,7 +47,7 @@ export const pageCache: Row = {
 };
 
 /** A GH200's page cache may lie on the NUMA node of its GPU, where CUDA counts it as used. */
-function cacheOnGpu({ devices }: Reading): Outcome | null {
+function cacheOnGpu({ devices }: Reading): RowOutcome | null {
   const [most] = devices
     .flatMap((device) => {
       const { nvml } = device;

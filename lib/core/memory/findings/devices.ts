@@ -4,7 +4,7 @@ import { clean } from '../../../base/format.ts';
 import type { DeviceSnapshot, Evidence, Reading } from '../../../types/index.ts';
 import { failedReadings, goneFailure, goneGpus, unreachableGpus } from '../device-health.ts';
 import { hidesAll, invisibleDevices, mayHideAll, misleadingEntry, variableText } from '../visibility.ts';
-import { advice, applies, NOTHING, type Outcome, passed, REFUSES, type Row, text, unknown } from './row.ts';
+import { advice, applies, NOTHING, passed, REFUSES, type Row, type RowOutcome, text, unknown } from './row.ts';
 
 export const state: Row = {
   needs: ['cuda', 'nvml'],
@@ -53,7 +53,7 @@ export const visible: Row = {
       ...text('CUDA_VISIBLE_DEVICES', cudaVisibleDevices, 'the environment'),
       ...devices.flatMap((device) => text(`GPU ${device.index}`, describe(device), device.from.visible ?? 'CUDA')),
     ];
-    const warn = (summary: string, remedy = SHOW_ALL, effect = NOTHING): Outcome =>
+    const warn = (summary: string, remedy = SHOW_ALL, effect = NOTHING): RowOutcome =>
       applies({ severity: 'warning', summary, effect, evidence, remedy });
     if (mayHideAll(snapshot))
       return warn(`CUDA shows no GPU to programs that are started here, and ${variableText(snapshot)} may hide some.`);

@@ -14,9 +14,9 @@ import {
   command,
   count,
   HOG_SHARE,
-  type Outcome,
   passed,
   type Row,
+  type RowOutcome,
   takes,
   text,
   UNKNOWN_EFFECT,
@@ -158,7 +158,7 @@ function whoHolds(): Remedy {
 }
 
 /** Judges hosts whose memory no GPU shares: the remainder is not GPU memory, and a reboot would not help. */
-function notGpuMemory(snapshot: Reading, rest: number, evidence: Evidence[]): Outcome {
+function notGpuMemory(snapshot: Reading, rest: number, evidence: Evidence[]): RowOutcome {
   const { devices, libraries } = snapshot;
   if (!isMuchHidden(rest, snapshot))
     return passed('The remainder is what a kernel and a driver usually use.', evidence);
@@ -174,7 +174,7 @@ function notGpuMemory(snapshot: Reading, rest: number, evidence: Evidence[]): Ou
 }
 
 /** Used memory of a GPU with its own memory that is neither reserved nor held by a process. */
-function orphanedOnDevice({ devices }: Reading): Outcome | null {
+function orphanedOnDevice({ devices }: Reading): RowOutcome | null {
   const [most] = devices
     .flatMap((device) => {
       const { migMode, nvml, processes, processesComplete } = device;

@@ -18,7 +18,7 @@ import { oversubscription, permissions, thresholds } from './machine.ts';
 import { pressure, rising } from './pressure.ts';
 import { containerLimit, hostSmaller, locked, mapped, programs, shared } from './programs.ts';
 import { lockedLimit, sharedSize } from './readiness.ts';
-import { type Facts, type Need, type Outcome, type Row, unknown } from './row.ts';
+import { type Facts, type Need, type Row, type RowOutcome, unknown } from './row.ts';
 import * as swap from './swap.ts';
 
 export const ROWS: Readonly<Record<FindingId, Row>> = {
@@ -74,7 +74,7 @@ const NOT_READ: Readonly<Partial<Record<Need, string>>> = {
 };
 
 /** Outcome of one row for these facts. */
-export function outcomeOf(id: FindingId, facts: Facts): Outcome {
+export function outcomeOf(id: FindingId, facts: Facts): RowOutcome {
   const row = ROWS[id];
   const missing = row.needs.find((need) => need in NOT_READ && facts[need as keyof Facts] === undefined);
   return missing === undefined ? row.judge(facts) : unknown(NOT_READ[missing] ?? '');

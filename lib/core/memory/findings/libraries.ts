@@ -10,10 +10,10 @@ import {
   advice,
   applies,
   NOTHING,
-  type Outcome,
   passed,
   REFUSES,
   type Row,
+  type RowOutcome,
   text,
   UNKNOWN_EFFECT,
   unknown,
@@ -74,7 +74,7 @@ function silence(
   library: CallFailure['library'],
   status: LibraryStatus,
   { devices }: Reading,
-): Outcome | null {
+): RowOutcome | null {
   // A library that has counted its devices is loaded, and may hang later: in a call for one device.
   const silent = status.state === 'timeout' ? { reason: status.reason } : silentCall(library, devices);
   if (silent === undefined) return null;
@@ -99,7 +99,7 @@ function refused(
   snapshot: Reading,
   effect: LoadEffect,
   unseen: string,
-): Outcome | null {
+): RowOutcome | null {
   if (status.state !== 'unusable') return null;
   // A lost GPU explains most refusals, and NVML may have named it.
   const lost = goneGpus(snapshot);
@@ -119,7 +119,7 @@ function refused(
 }
 
 /** A GPU on which no CUDA context can be created. */
-function noContext(snapshot: Reading): Outcome | null {
+function noContext(snapshot: Reading): RowOutcome | null {
   const failed = snapshot.devices.filter((device) => contextFailure(device) !== undefined);
   const [first] = failed;
   const failure = first === undefined ? undefined : contextFailure(first);
@@ -134,7 +134,7 @@ function noContext(snapshot: Reading): Outcome | null {
   });
 }
 
-function missing(name: 'CUDA' | 'NVML', { devices, libraries }: Reading): Outcome {
+function missing(name: 'CUDA' | 'NVML', { devices, libraries }: Reading): RowOutcome {
   const evidence = evidenceOf(libraries[name === 'CUDA' ? 'cuda' : 'nvml']);
   if (devices.length === 0)
     return applies({

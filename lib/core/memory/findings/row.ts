@@ -55,27 +55,27 @@ export interface Access {
 export type Need = 'cuda' | 'nvml' | 'context' | Exclude<keyof Facts, 'snapshot'>;
 
 /** Result of a row. `unknown`: it could not be judged; `matters`: no machine is called fine without it. */
-export type Outcome =
+export type RowOutcome =
   | { state: 'passed'; summary: string; evidence: Evidence[] }
   | { state: 'applies'; finding: Omit<Finding, 'id'> }
   | { state: 'unknown'; why: string; evidence: Evidence[]; matters: boolean };
 
 export interface Row {
   needs: readonly Need[];
-  judge(facts: Facts): Outcome;
+  judge(facts: Facts): RowOutcome;
 }
 
-export function passed(summary: string, evidence: Evidence[]): Outcome {
+export function passed(summary: string, evidence: Evidence[]): RowOutcome {
   return { state: 'passed', summary, evidence };
 }
 
 /** @param why a clause: "this kernel does not report it". */
-export function unknown(why: string, evidence: Evidence[] = [], { matters = false } = {}): Outcome {
+export function unknown(why: string, evidence: Evidence[] = [], { matters = false } = {}): RowOutcome {
   return { state: 'unknown', why, evidence, matters };
 }
 
 /** A counter of /proc/meminfo that this kernel does not report, or that cannot be read. */
-export function unknownCounter(snapshot: Reading, field: keyof HostMemory): Outcome {
+export function unknownCounter(snapshot: Reading, field: keyof HostMemory): RowOutcome {
   const why = snapshot.from[`host.${field}`];
   return unknown(`${MEMINFO_KEYS[field]} is not known${why === undefined ? '' : ` (${clean(why)})`}`);
 }
@@ -90,7 +90,7 @@ export function applies(
   finding: { severity: Severity; summary: string; evidence: Evidence[] } & Partial<
     Pick<Finding, 'bytes' | 'cause' | 'effect' | 'normal' | 'remedy'>
   >,
-): Outcome {
+): RowOutcome {
   const usual = { bytes: null, cause: null, effect: NOTHING, normal: false, remedy: null };
   return { state: 'applies', finding: { ...usual, ...finding } };
 }

@@ -2,13 +2,13 @@
 
 import { GB, GiB, KiB, MiB, TiB } from '../../../base/format.ts';
 import type { ErrorNumber, ErrorRemedy, ErrorVerdict } from '../../../types/index.ts';
-import type { Machine } from '../machine.ts';
+import type { ExplainMachine } from '../machine.ts';
 
 /** Numbers by their names. */
 export type Numbers = ReadonlyMap<string, ErrorNumber>;
 
 /** Meaning of the numbers on this machine now; null: none. `count`: how often the message occurs. */
-export type Judge = (numbers: Numbers, machine: Machine, count: number) => string | null;
+export type Judge = (numbers: Numbers, machine: ExplainMachine, count: number) => string | null;
 
 export type Unit = 'B' | 'kB' | 'MB' | 'MiB' | 'GB' | 'GiB';
 
@@ -41,7 +41,7 @@ export interface Message {
   verdict: ErrorVerdict;
   meaning: string | ((numbers: Numbers, count: number) => string);
   now?: Judge;
-  remedies: readonly ErrorRemedy[] | ((numbers: Numbers, machine: Machine | null) => ErrorRemedy[]);
+  remedies: readonly ErrorRemedy[] | ((numbers: Numbers, machine: ExplainMachine | null) => ErrorRemedy[]);
 }
 
 /** Placeholders of the patterns. */

@@ -1,6 +1,6 @@
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import type { ErrorRemedy } from '../../../types/index.ts';
-import { conditionText, fitText, holdersText, type Machine, otherGpu, roomText } from '../machine.ts';
+import { conditionText, type ExplainMachine, fitText, holdersText, otherGpu, roomText } from '../machine.ts';
 import { advice, type Message, type Numbers, SMALLER_QUANTISATION, words } from './message.ts';
 
 const RESTART = advice(
@@ -8,7 +8,7 @@ const RESTART = advice(
   '--kv-cache-memory-bytes <bytes>',
 );
 
-function kvNow(numbers: Numbers, machine: Machine): string | null {
+function kvNow(numbers: Numbers, machine: ExplainMachine): string | null {
   const [needed, available] = [numbers.get('kvNeeded')?.bytes ?? null, numbers.get('kvAvailable')?.bytes ?? null];
   if (needed === null || available === null) return null;
   return fitText(`${formatBytes(needed - available)} more are needed`, needed - available, machine);

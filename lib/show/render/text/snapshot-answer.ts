@@ -8,7 +8,7 @@ import { amount, type RenderOptions } from '../options.ts';
 import { hanging, padEnd, padStart } from '../text-layout.ts';
 import { TOOLS } from './snapshot-tools.ts';
 
-interface Row {
+interface NumberRow {
   label: string;
   bytes: number | null;
   text: string;
@@ -38,7 +38,7 @@ export function numberLines(snapshot: Snapshot, options: RenderOptions, { brief 
   });
 }
 
-function rowsOf(device: DeviceSnapshot, snapshot: Snapshot): Row[] {
+function rowsOf(device: DeviceSnapshot, snapshot: Snapshot): NumberRow[] {
   const { afterReclaim, immediate, safe } = device.allocatable;
   const gone = goneFailure(device.failures)?.meaning.gone;
   if (gone !== undefined) return [{ label: FREE, bytes: null, text: `the GPU ${gone}` }];
@@ -97,7 +97,7 @@ const SAME_SHARE = 0.01;
 /** The tools that report a number for this device, grouped by it. */
 function seenBy(views: Partial<DeviceSnapshot['views']>): {
   take(bytes: number | null, verb: string): string;
-  rest(): Row[];
+  rest(): NumberRow[];
 } {
   const left = new Map<ViewName, number>();
   for (const name of Object.keys(TOOLS) as ViewName[]) {
@@ -115,7 +115,7 @@ function seenBy(views: Partial<DeviceSnapshot['views']>): {
       return names.length === 0 ? '' : `${listed(names)} ${names.length === 1 ? verb.replace('see', 'sees') : verb}`;
     },
     rest() {
-      const rows: Row[] = [];
+      const rows: NumberRow[] = [];
       for (const bytes of new Set(left.values())) {
         const names = takeNear(bytes);
         if (names.length > 0)
@@ -135,7 +135,7 @@ function listed(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-function rowLines(rows: readonly Row[], options: RenderOptions): string[] {
+function rowLines(rows: readonly NumberRow[], options: RenderOptions): string[] {
   const labelWidth = Math.max(...rows.map(({ label }) => label.length)) + 2;
   const amounts = rows.map(({ bytes }) => amount(bytes, options));
   const amountWidth = Math.max(...amounts.map((text) => text.length));

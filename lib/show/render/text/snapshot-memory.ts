@@ -6,7 +6,7 @@ import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { type Column, padEnd, table } from '../text-layout.ts';
 
-export interface Row {
+export interface LedgerRow {
   name: string;
   labels: readonly LedgerLabel[];
 }
@@ -15,7 +15,7 @@ export interface Group {
   /** Marks the bar and the rows, so that the bar can be read without colour. */
   letter: string;
   style: Style;
-  rows: readonly Row[];
+  rows: readonly LedgerRow[];
 }
 
 /** Groups in the order of the bar: from memory that is hardest to free, on the left, to free memory. */

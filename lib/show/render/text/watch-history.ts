@@ -11,7 +11,7 @@ import { padStart } from '../text-layout.ts';
 import { flow } from './frame.ts';
 
 /** A line of the graph. */
-interface Course {
+interface GraphLine {
   letter: string;
   name: string;
   style: Style;
@@ -21,7 +21,7 @@ interface Course {
 
 interface Point {
   atMs: number;
-  courses: readonly Course[];
+  courses: readonly GraphLine[];
   /** The memory that the courses are a part of, in bytes. */
   total: number;
   stalledPercent: number | null;
@@ -59,7 +59,7 @@ export function addReading(history: History, snapshot: Snapshot): void {
 const GPUS = 4;
 
 /** Courses of the pool if memory is shared; else of each GPU's own memory, for which its programs compete. */
-function coursesOf(snapshot: Snapshot): Course[] {
+function coursesOf(snapshot: Snapshot): GraphLine[] {
   const { devices, ledger } = snapshot;
   const { afterReclaim, immediate } = headroom(snapshot);
   const own = devices.filter(({ memoryModel }) => memoryModel !== 'unified');
