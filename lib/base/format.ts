@@ -140,7 +140,7 @@ export function parseSize(text: string): number | null {
 /** toFixed() that prints a tiny negative number as "0.00", not "-0.00". */
 function fixed(value: number, digits: number): string {
   const text = value.toFixed(digits);
-  return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text;
+  return text.startsWith('-') && Number(text) === 0 ? text.slice(1) : text;
 }
 
 /** "1 file", "12,345 files". */
@@ -161,7 +161,7 @@ export function printable(text: string): string {
 
 /** The same on one line (a process name, a loader's message). */
 export function clean(text: string): string {
-  return printable(text.replace(/\s+/g, ' '));
+  return printable(text.replace(/\s{2,}|[^\S ]/g, ' '));
 }
 
 /** A JSON document in which such characters are escaped: JSON.stringify leaves those above U+001F as they are. */

@@ -1,10 +1,10 @@
 // Threads for short calls, any of which may hang, such as readings of kernel files.
 //
 // A file of /proc or /sys answers within microseconds, until one does not: lxcfs serves
-// /proc/meminfo of a container by FUSE, and when it hangs, so does every reader. Usually one thread
-// makes all calls, in order. If a call takes longer than kPatience while others wait, one more
-// thread starts and makes those. A call that has not returned at the deadline fails alone, with
-// TIMEOUT; until it returns, the same call fails at once.
+// /proc/meminfo of a container by FUSE, and when it hangs, so does every reader. Usually one or two
+// threads make all calls, in order. If a call takes longer than kPatience while others wait, one
+// more thread starts and makes those. A call that has not returned at the deadline fails alone,
+// with TIMEOUT; until it returns, the same call fails at once.
 //
 // The threads are detached and never joined, as those of WorkerThreads.
 #pragma once
@@ -71,6 +71,7 @@ class CallThreads : public std::enable_shared_from_this<CallThreads> {
 
   // All private functions require the lock, except run_calls() and run_watchdog().
   void start_thread();
+  void try_start_thread();
   void start_watchdog();
   void check_at(Clock::time_point time);
   void run_calls();

@@ -9,12 +9,13 @@ export function checkResult(id: FindingId, outcome: RowOutcome): CheckResult {
   const title = FINDINGS[id];
   switch (outcome.state) {
     case 'passed': {
-      const { evidence, summary } = outcome;
+      const { summary } = outcome;
+      const evidence = outcome.evidence();
       return { id, title, status: 'pass', summary, cause: null, effect: NOTHING, evidence, remedy: null };
     }
     case 'unknown': {
       const summary = `${capitalized(outcome.why)}.`;
-      const { evidence } = outcome;
+      const evidence = outcome.evidence();
       return { id, title, status: 'unknown', summary, cause: null, effect: UNKNOWN_EFFECT, evidence, remedy: null };
     }
     case 'applies': {

@@ -48,13 +48,13 @@ export function kernelFiles(binding: NativeBinding, wantedMs = LIMIT_MS): Kernel
   };
 }
 
-/** A fact in a file. */
-export interface FileFact<T> {
+/** A fact in a file, of which the text is read, or what the binary has found in it. */
+export interface FileFact<T, Found extends string | number = string> {
   file: string;
   /** Path of the property in `from`, such as "kernel.minFree". */
   path: string;
   /** null: the text is not in the documented format. */
-  parse(text: string): T | null;
+  parse(found: Found): T | null;
 }
 
 type FactTable = Record<string, FileFact<unknown>>;
@@ -77,16 +77,16 @@ export async function readTable<Rows extends FactTable>(
 export const unparsed = (file: string): string => `${file}: the text is not in the kernel’s format`;
 
 /** The value of a row from the text of its file; the source, or the reason for null, is recorded. */
-export function parseFact<T>(
-  { file, path, parse }: FileFact<T>,
-  text: Fact<string> | undefined,
+export function parseFact<T, Found extends string | number>(
+  { file, path, parse }: FileFact<T, Found>,
+  found: Fact<Found> | undefined,
   provenance: Provenance,
 ): T | null {
-  if (text === undefined || isFailure(text)) {
-    provenance.record(path, text === undefined ? `${file}: not read` : reason(text));
+  if (found === undefined || isFailure(found)) {
+    provenance.record(path, found === undefined ? `${file}: not read` : reason(found));
     return null;
   }
-  const value = parse(text);
+  const value = parse(found);
   provenance.record(path, value === null ? unparsed(file) : file);
   return value;
 }

@@ -32,12 +32,16 @@ export function checkOrder(binding: NativeBinding): void {
 
 /** The slots as an object. The binary returns NaN for a line that this kernel does not have. */
 export function hostMemoryOf(values: Float64Array): HostMemory {
-  const host: Partial<Record<keyof HostMemory, number | null>> = {};
-  HOST_MEMORY_FIELDS.forEach((field, slot) => {
-    host[field] = Number.isNaN(values[slot]) ? null : (values[slot] as number);
-  });
+  // A copy of an object that has every field is filled in a fraction of the time that adding the fields takes.
+  const host: Record<keyof HostMemory, number | null> = { ...NOTHING };
+  for (const [slot, field] of HOST_MEMORY_FIELDS.entries()) {
+    const value = values[slot] as number;
+    if (!Number.isNaN(value)) host[field] = value;
+  }
   return host as HostMemory;
 }
+
+const NOTHING = Object.fromEntries(HOST_MEMORY_FIELDS.map((field) => [field, null])) as Record<keyof HostMemory, null>;
 
 /**
  * Reads the memory counters of the machine on the calling thread: one read of `/proc/meminfo`, fast enough for tight

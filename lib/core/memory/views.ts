@@ -99,8 +99,7 @@ function llamaCpp(facts: ViewFacts): View {
   if (cudaState === 'absent') return { bytes: null, from: `llama.cpp finds no CUDA device: ${whyNoCuda}` };
   if (cudaState === 'silent') return { bytes: null, from: `llama.cpp waits for cudaMemGetInfo: ${whyNoCuda}` };
   const cudaView = cudaMemGetInfo(facts);
-  const forced = facts.environment.GGML_CUDA_ENABLE_UNIFIED_MEMORY !== undefined;
-  if (model !== 'unified' && !forced)
+  if (model !== 'unified' && facts.environment.GGML_CUDA_ENABLE_UNIFIED_MEMORY === undefined)
     return { bytes: cudaView.bytes, from: `llama.cpp takes cudaMemGetInfo on this device: ${cudaView.from}` };
   const exception =
     model === 'unified' ? '' : ' (GGML_CUDA_ENABLE_UNIFIED_MEMORY is set, so it treats this device as unified)';

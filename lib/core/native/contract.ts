@@ -297,6 +297,11 @@ export interface NativeBinding {
   /** The same for a text that was read before. */
   parseMeminfo(text: string, out: Float64Array): Failure | null;
   /**
+   * Bytes of free pages in the lists of the processors, in a text of /proc/zoneinfo. NaN: the text has no list, a list is not
+   * readable, or the text is cut off.
+   */
+  parseCpuLists(text: string): number;
+  /**
    * Texts of files in /proc and /sys, of the real or the simulated kernel; each at most 1 MiB. There is no time limit:
    * a file that does not answer stops this thread. Fails at once for a file whose reading within a limit has not
    * returned.
@@ -329,8 +334,9 @@ export interface NativeBinding {
   readCuda(memGetInfo: 0 | 1 | 2, deadlineMs: number, knownIdentities?: number): Promise<NativeCudaReport>;
   readNvml(deadlineMs: number): Promise<NativeNvmlReport>;
   /**
-   * The readings of each snapshot in one answer, because waking this thread takes longer than most readings: NVML,
-   * CUDA, the counters of /proc/meminfo as `hostMemory` gives them, and files as `rereadFilesWithin`.
+   * The readings of each snapshot in one answer, because waking this thread takes longer than most readings:
+   * /proc/zoneinfo as `parseCpuLists` and /proc/meminfo as `hostMemory` give their numbers, files as
+   * `rereadFilesWithin`, NVML and CUDA.
    */
   readMachine(
     memGetInfo: 0 | 1 | 2,
@@ -339,7 +345,7 @@ export interface NativeBinding {
     paths: string[],
     bytes: number[],
     filesDeadlineMs: number,
-  ): Promise<[NativeNvmlReport, NativeCudaReport, host: [Fact<Float64Array>], texts: Fact<string>[]]>;
+  ): Promise<[[Fact<number>], [Fact<Float64Array>], texts: Fact<string>[], NativeNvmlReport, NativeCudaReport]>;
   /** cudaMemGetInfo of a device, unchanged, on the CUDA worker thread; creates a context. */
   memGetInfo(device: number, deadlineMs: number): Promise<Fact<[number, number]>>;
   /**

@@ -46,9 +46,14 @@ export function deviceFailures({ cuda, memGetInfo, nvml, timedOut }: DeviceFacts
   }
   add(found, 'cuda', 'memoryModel', timedOut.cuda);
   if (nvml !== null) {
-    const { memory, name, uuid, pciBusId, ...others } = nvml;
-    for (const [key, fact] of Object.entries({ memory, ...others, name, uuid, pciBusId }))
-      add(found, 'nvml', NVML_PATHS[key] ?? key, fact);
+    add(found, 'nvml', 'nvml', nvml.memory);
+    for (const [key, fact] of Object.entries(nvml)) {
+      const isLater = key === 'name' || key === 'uuid' || key === 'pciBusId';
+      if (!isLater) add(found, 'nvml', NVML_PATHS[key] ?? key, fact);
+    }
+    add(found, 'nvml', 'name', nvml.name);
+    add(found, 'nvml', 'uuid', nvml.uuid);
+    add(found, 'nvml', 'pciBusId', nvml.pciBusId);
   }
   add(found, 'nvml', 'nvml', timedOut.nvml);
   return found;

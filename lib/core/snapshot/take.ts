@@ -27,7 +27,7 @@ import { type DeviceContext, deviceSnapshot } from './devices.ts';
 import { hidesEveryDevice, readHidden, visibility, visibleDevices, withHidden } from './hidden-devices.ts';
 import { cudaLibrary, nvmlLibrary, whyNoDevices } from './libraries.ts';
 import { readWithOwnContext } from './own-context.ts';
-import { pairDevices } from './pairs.ts';
+import { type DevicePair, pairDevices } from './pairs.ts';
 
 /** The binary's number for each mode. Contexts that are created for a reading come after this one. */
 const MODES = { auto: 1, needed: 1, neededInProcess: 1, child: 1, inProcess: 2, never: 0 } as const;
@@ -37,8 +37,6 @@ export type CheckedSnapshotOptions = Required<Omit<SnapshotOptions, 'signal'>>;
 /** `snapshot()` with checked and complete options. */
 export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Snapshot> {
   const { memGetInfo: mode, deadlineMs, childDeadlineMs } = options;
-  // A reading may be answered without a turn of the event loop; a program that awaits many must still get to its timers.
-  await yieldToEventLoop();
   const started = performance.now();
   const binding = native();
   const simulated = simulatedMachine();
@@ -49,7 +47,7 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   // Both libraries and the kernel's files are read on threads of their own, because any of them may never answer.
   const kernel = await beginKernel(files);
   const identities = knownIdentities(binding);
-  const [nvml, report, [meminfo], texts] = await binding.readMachine(
+  const machine = binding.readMachine(
     MODES[mode],
     identities?.number ?? 0,
     deadlineMs,
@@ -57,10 +55,13 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
     kernel.bytes,
     files.limitMs,
   );
+  // It may be answered without a turn of the event loop; a program that awaits many must still get to its timers.
+  await yieldToEventLoop();
+  const [[cpuLists], [meminfo], texts, nvml, report] = await machine;
   checkOrder(binding);
   const host = hostMemoryOf(readOrThrow(meminfo));
   const cuda = withIdentities(binding, report, identities);
-  const facts = await withMovableBlocks(kernel.finish(texts, provenance), { files, host, cuda }, provenance);
+  const facts = await withMovableBlocks(kernel.finish(cpuLists, texts, provenance), { files, host, cuda }, provenance);
   await recordMissingLines(files, host, provenance);
   const mayTry = mayTryContext({ driver: facts.driver, host, pressure: facts.pressure });
   const asking = { driver: facts.driver, hostTotal: host.total, mayTry };
@@ -85,7 +86,8 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
     cuda,
     nvml,
     libraries,
-    gpuNodes: ownMemoryGpus === 0 ? null : await readGpuNodes(files),
+    // Only a coherent GPU's memory is a node.
+    gpuNodes: ownMemoryGpus > 0 && pairs.some(usesHostPageTables) ? await readGpuNodes(files) : null,
     ownMemoryGpus,
     visibility: (pair) => visibility(pair, cuda, hidden),
     child,
@@ -135,6 +137,10 @@ async function withMovableBlocks(
   const { contiguity, from } = await readMovableBlocks(files, facts.contiguity);
   provenance.record('contiguity.movableBlocks', from);
   return { ...facts, contiguity };
+}
+
+function usesHostPageTables({ cuda }: DevicePair): boolean {
+  return cuda?.attributes?.pageableMemoryAccessUsesHostPageTables === 1;
 }
 
 /** The processes that NVML lists, on all devices. */

@@ -17,7 +17,7 @@ export const pageCache: Row = {
     const { immediate, afterReclaim, total } = headroom(snapshot);
     const device = unifiedDevice(snapshot);
     const read = device?.views.cudaMemGetInfo ?? null;
-    const evidence = [
+    const evidence = () => [
       ...meminfo(snapshot, 'available', 'free', 'cached'),
       ...(read === null
         ? []
@@ -61,7 +61,7 @@ function cacheOnGpu({ devices }: Reading): RowOutcome | null {
     severity: 'notice',
     bytes: cache,
     summary: `${inGiB(cache)} of ${inGiB(total)} GiB of GPU ${device.index} look used but hold copies of files (page cache on its NUMA node); a load may not get them.`,
-    evidence: [bytes('page cache on the GPU', cache, device.from.allocatable ?? 'meminfo of its NUMA node')],
+    evidence: () => [bytes('page cache on the GPU', cache, device.from.allocatable ?? 'meminfo of its NUMA node')],
     remedy: command('give them back first', DROP_PAGE_CACHE, { needsRoot: true, gains: cache }),
   });
 }
@@ -79,7 +79,7 @@ export const dirty: Row = {
     const { dirty: unwritten, writeback } = snapshot.host;
     if (unwritten === null) return unknownCounter(snapshot, 'dirty');
     const waiting = unwritten + (writeback ?? 0);
-    const evidence = meminfo(snapshot, 'dirty', 'writeback');
+    const evidence = () => meminfo(snapshot, 'dirty', 'writeback');
     if (waiting < DIRTY) return passed('Nearly all of the page cache is written to disk.', evidence);
     return applies({
       severity: 'notice',

@@ -10,7 +10,7 @@ export const state: Row = {
   needs: ['cuda', 'nvml'],
   judge({ snapshot }) {
     const { devices } = snapshot;
-    const evidence = evidenceOf(snapshot);
+    const evidence = () => evidenceOf(snapshot);
     const broken = goneGpus(snapshot) ?? unreachableGpus(snapshot);
     const problem = broken ?? failedReadings(snapshot);
     if (problem === null) {
@@ -49,7 +49,7 @@ export const visible: Row = {
   judge({ snapshot }) {
     const { cudaVisibleDevices, devices } = snapshot;
     const invisible = invisibleDevices(snapshot);
-    const evidence = [
+    const evidence = () => [
       ...text('CUDA_VISIBLE_DEVICES', cudaVisibleDevices, 'the environment'),
       ...devices.flatMap((device) => text(`GPU ${device.index}`, describe(device), device.from.visible ?? 'CUDA')),
     ];

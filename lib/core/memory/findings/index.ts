@@ -76,8 +76,11 @@ const NOT_READ: Readonly<Partial<Record<Need, string>>> = {
 /** Outcome of one row for these facts. */
 export function outcomeOf(id: FindingId, facts: Facts): RowOutcome {
   const row = ROWS[id];
-  const missing = row.needs.find((need) => need in NOT_READ && facts[need as keyof Facts] === undefined);
-  return missing === undefined ? row.judge(facts) : unknown(NOT_READ[missing] ?? '');
+  for (const need of row.needs) {
+    const why = NOT_READ[need];
+    if (why !== undefined && facts[need as keyof Facts] === undefined) return unknown(why);
+  }
+  return row.judge(facts);
 }
 
 const SEVERITIES: readonly Severity[] = ['notice', 'warning', 'danger'];
@@ -95,9 +98,10 @@ export function findingsOf(facts: Facts): { findings: Finding[]; notJudged: NotJ
     const outcome = outcomeOf(id, facts);
     if (outcome.state === 'applies') findings.push({ id, ...outcome.finding });
     if (outcome.state !== 'unknown') continue;
-    if (before === null && outcome.matters) notJudged.push({ id, why: outcome.why });
-    findings.push(...(before?.findings.filter((finding) => finding.id === id) ?? []));
-    notJudged.push(...(before?.notJudged.filter((row) => row.id === id) ?? []));
+    if (before !== null) {
+      findings.push(...before.findings.filter((finding) => finding.id === id));
+      notJudged.push(...before.notJudged.filter((row) => row.id === id));
+    } else if (outcome.matters) notJudged.push({ id, why: outcome.why });
   }
   // A stable sort: of one severity the order of the table holds.
   return { findings: findings.sort((a, b) => rank(b) - rank(a)), notJudged };

@@ -54,23 +54,28 @@ export interface Access {
  */
 export type Need = 'cuda' | 'nvml' | 'context' | Exclude<keyof Facts, 'snapshot'>;
 
+/** Makes evidence when it is asked for: only doctor shows that of rows that do not apply. */
+export type MakeEvidence = () => Evidence[];
+
 /** Result of a row. `unknown`: it could not be judged; `matters`: no machine is called fine without it. */
 export type RowOutcome =
-  | { state: 'passed'; summary: string; evidence: Evidence[] }
+  | { state: 'passed'; summary: string; evidence: MakeEvidence }
   | { state: 'applies'; finding: Omit<Finding, 'id'> }
-  | { state: 'unknown'; why: string; evidence: Evidence[]; matters: boolean };
+  | { state: 'unknown'; why: string; evidence: MakeEvidence; matters: boolean };
 
 export interface Row {
   needs: readonly Need[];
   judge(facts: Facts): RowOutcome;
 }
 
-export function passed(summary: string, evidence: Evidence[]): RowOutcome {
+const none: MakeEvidence = () => [];
+
+export function passed(summary: string, evidence = none): RowOutcome {
   return { state: 'passed', summary, evidence };
 }
 
 /** @param why a clause: "this kernel does not report it". */
-export function unknown(why: string, evidence: Evidence[] = [], { matters = false } = {}): RowOutcome {
+export function unknown(why: string, evidence = none, { matters = false } = {}): RowOutcome {
   return { state: 'unknown', why, evidence, matters };
 }
 
@@ -87,12 +92,12 @@ export const takes = (bytes: number): LoadEffect => ({ does: 'takes', bytes });
 
 /** A finding; fields that are left out have the usual value: no effect, no amount, no cause, nothing to do. */
 export function applies(
-  finding: { severity: Severity; summary: string; evidence: Evidence[] } & Partial<
+  finding: { severity: Severity; summary: string; evidence: MakeEvidence } & Partial<
     Pick<Finding, 'bytes' | 'cause' | 'effect' | 'normal' | 'remedy'>
   >,
 ): RowOutcome {
   const usual = { bytes: null, cause: null, effect: NOTHING, normal: false, remedy: null };
-  return { state: 'applies', finding: { ...usual, ...finding } };
+  return { state: 'applies', finding: { ...usual, ...finding, evidence: finding.evidence() } };
 }
 
 /** A remedy without a command. */
