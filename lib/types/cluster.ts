@@ -66,7 +66,7 @@ export interface ClusterOptions {
   signal?: AbortSignal;
 }
 
-/** Which machines are asked, and what shall fit into each; with `tensorParallel` in `use` the need is that of one rank. */
+/** Machines, and the need that shall fit into each; with `tensorParallel` in `use` the need is that of one rank. */
 export type ClusterCheckOptions = ClusterOptions & FitNeed & Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>;
 
 /** A fact that is not the same on all machines that answered, such as their kernels. */

@@ -230,7 +230,7 @@ export interface EstimateOptions {
   loraDropout?: number;
   /** Training: a loss that never has all logits at once (Liger, cut cross-entropy). Default false. */
   fusedLoss?: boolean;
-  /** Training: parts that the host's memory keeps. On a unified machine that is the same memory. */
+  /** Training: parts that the host's memory keeps. It is the same memory on a unified machine. */
   offload?: readonly Offload[];
   /** vLLM, SGLang: compilers at once in a first start, `MAX_JOBS` of its environment. Default 1, which is to be set. */
   maxJobs?: number;

@@ -44,7 +44,7 @@ export async function runProbe<Report>(
     const { journalNotes, unfinished, ...start } = event;
     floor = start.floor?.bytes ?? null;
     for (const note of journalNotes) live.print(`note: ${clean(note)}`);
-    // Before the first step: it may be a reason to stop this run. The report has it again.
+    // It is printed before the first step: it may be a reason to stop this run. The report has it again.
     if (unfinished !== null && !context.json) live.print(clean(unfinished.sentence));
     const others = othersSentence(start.others, { ...start, model: start.memoryModel });
     if (others !== null && !context.json) live.print(others);

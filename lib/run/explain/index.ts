@@ -22,7 +22,7 @@ const loadErrors = lazy(() => Promise.all([import('./options.ts'), import('./err
  * remedy. Reads the machine and its processes, unless a snapshot is given. Changes nothing, and creates no CUDA
  * context. A healthy machine has no findings; `unknown` says what could not be judged.
  *
- * @throws the signal's reason when it is aborted. What `snapshot()` and `processes()` throw. TypeError
+ * @throws the signal's reason when it is aborted. The errors of `snapshot()` and `processes()`. TypeError
  *   (`ERR_INVALID_ARG_*`) for bad options.
  */
 export async function explain(options: ExplainOptions = {}): Promise<ExplainReport> {
