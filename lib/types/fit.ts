@@ -116,7 +116,7 @@ export interface FitTableQuestion extends Partial<FitModel>, Omit<FitOptions, 's
   table: true;
 }
 
-/** Which is the largest model that fits, for each precision of the weights and for inference, adapters and full fine-tuning. */
+/** The question for the largest model that fits, by precision, for inference, adapters and full fine-tuning. */
 export interface FitLargestQuestion extends Pick<FitOptions, 'program' | 'device'>, FitMachine {
   largest: true;
   /** Options of `estimate()`: context, sequences, batch, optimizer. */

@@ -81,7 +81,7 @@ function availableMeter(floor: () => number | null): () => string {
 /** Exit code of a probe that was aborted without a signal: as if Ctrl-C had been pressed. */
 const INTERRUPTED = 130;
 
-/** Refused steps are results: a sweep looks for sizes that do not fit. Without any measurement it has failed, though. */
+/** Refused steps are results: a sweep looks for sizes that do not fit. It failed if it measured nothing. */
 export function sweepExit({ state, steps }: SweepReport, signalCode: number | null): number {
   switch (state) {
     case 'complete':
