@@ -61,7 +61,7 @@ async function known(read: () => ReturnType<typeof readRecordingOf>): Promise<Li
   try {
     const found = await read();
     if ('sessions' in found) return ofDay(found);
-    return { ...none(found.because ?? '', found.next), isLate: found.state === 'late' };
+    return { ...none(found.because ?? '', found.next), isLate: found.state === 'timeout' };
   } catch (error) {
     if (error instanceof UmaError && error.code === 'ERR_UMA_NOT_FOUND')
       return none('nothing was recorded', KEEP_HISTORY);

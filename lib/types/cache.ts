@@ -1,5 +1,6 @@
 /** The page cache: its contents, and actions that free memory, each with a receipt. */
 
+import type { RunState } from './results.ts';
 import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
 
 /** The page cache of one file. */
@@ -178,7 +179,7 @@ export interface EvictReport {
   schema: 'umaprobe/cache-evict/1';
   at: Timestamp;
   simulated: string | null;
-  state: 'complete' | 'aborted';
+  state: Extract<RunState, 'complete' | 'aborted'>;
   /** The walk's findings: `cachedBytes`, `dirtyBytes` and `writebackBytes` are the values before the eviction. */
   targets: CacheTarget[];
   /** Files that had cached pages, largest first, at most `top`. The sums below cover all files. */

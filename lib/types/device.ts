@@ -3,6 +3,7 @@
  * allocated.
  */
 
+import type { ResultWord } from './results.ts';
 import type { Amount, Integer, Natural } from './scalars.ts';
 
 /**
@@ -34,7 +35,7 @@ export interface DeviceFailure extends CallFailure {
 /** Result of opening a library at run time. */
 export interface LibraryStatus {
   /** `unusable`: the library was opened but its first call failed (a runtime without a driver returns 35). */
-  state: 'loaded' | 'missing' | 'unusable' | 'timeout';
+  state: 'loaded' | 'unusable' | Extract<ResultWord, 'missing' | 'timeout'>;
   /** The opened file. */
   path: string | null;
   /** CUDA: "13.0"; NVML: version of the library, "13.580.65". */

@@ -7,6 +7,7 @@ import type { GuardEvent, GuardOptions, GuardReport } from './guard.ts';
 import type { Judgement } from './judgement.ts';
 import type { PrepareReport } from './prepare.ts';
 import type { ModelProgram } from './programs.ts';
+import type { PlanState, ProgramEnd, ResultWord } from './results.ts';
 import type { Amount, Integer, Natural, Positive, Timestamp } from './scalars.ts';
 
 /**
@@ -86,7 +87,7 @@ export interface RecognisedCommand {
 /** A part of a launch, planned or done. */
 export interface LaunchStep {
   step: 'fit' | 'hosts' | 'prepare' | 'guard' | 'record';
-  state: 'planned' | 'done' | 'skipped' | 'failed';
+  state: PlanState;
   /** The step, its result, or the reason against it, as a sentence. */
   text: string;
 }
@@ -302,11 +303,8 @@ export interface LaunchReport {
   at: Timestamp;
   /** Name of the simulated machine; null: real hardware. */
   simulated: string | null;
-  /**
-   * `planned`: a dry run. `refused`: `fit` or the machine says no, and nothing was started. `exited`: the program ended by itself.
-   * `stopped`: the guard stopped it. `aborted`: by the signal.
-   */
-  outcome: 'planned' | 'refused' | 'exited' | 'stopped' | 'aborted';
+  /** `refused`: `fit` or the machine says no, and nothing was started. */
+  outcome: ProgramEnd | Extract<ResultWord, 'planned' | 'refused'>;
   /** The outcome as a sentence. */
   summary: string;
   /** The plan; its steps are those of the end. */

@@ -86,13 +86,13 @@ export class EndDialog {
   #send(process: ChosenProcess, signal: Signal): void {
     const name = nameOf(process);
     switch (signalProcess(process, signal)) {
-      case 'gone':
+      case 'exited':
         this.#text = `${name} has ended; nothing was sent.`;
         return;
-      case 'not permitted':
+      case 'refused':
         this.#text = `${name} belongs to another user: sudo kill ${process.pid}`;
         return;
-      case 'sent':
+      case 'ok':
         this.#text = `${signal} was sent to ${name}, which has not ended yet.`;
         this.#follow(process, signal, performance.now());
     }

@@ -117,7 +117,7 @@ function report(
 /** If the guard ended the process, it found the edge: report its reason, not `lost`. */
 function lostState({ end, guard }: ProbeRun<StressResult>): StressState {
   if (guard !== null && guard.reason !== 'parent') return guard.reason;
-  return end === 'done' ? 'lost' : end;
+  return end === 'complete' ? 'lost' : end;
 }
 
 function largestHeld(steps: readonly StressStep[]): number {

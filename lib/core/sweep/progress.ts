@@ -46,7 +46,7 @@ export class Progress {
 
   /** All planned steps: the reported ones, the one during which the child ended, and those that were not reached. */
   allSteps({ reason, state }: RunOutcome): SweepStep[] {
-    const currentState = state === 'lost' || state === 'stopped' ? state : 'aborted';
+    const currentState = state === 'complete' ? 'lost' : state;
     const done = this.#steps.length;
     const missing = this.#planned.slice(done).map((planned, at) => {
       if (this.#current !== done + at)

@@ -149,7 +149,7 @@ export class GuardRun {
       simulated: this.#simulated,
       command,
       target,
-      outcome: isStopped ? 'stopped' : isAborted ? 'aborted' : target === null ? 'exited' : 'gone',
+      outcome: isStopped ? 'stopped' : isAborted ? 'aborted' : 'exited',
       exitCode: ended.exitCode,
       signal: nameOf(ended.signal),
       reason: isStopped ? stop.reason : null,

@@ -100,8 +100,8 @@ async function boundsOf(
 }
 
 function howItEnded(header: SegmentHeader, end: Record<string, unknown> | null, now: Now): SessionEnd {
-  if (end !== null) return end.shuttingDown === true ? 'shut-down' : 'ended';
+  if (end !== null) return end.shuttingDown === true ? 'shut-down' : 'complete';
   if (now.recording) return 'running';
   if (header.bootId === null || now.bootId === null) return 'unknown';
-  return header.bootId === now.bootId ? 'killed' : 'stopped';
+  return header.bootId === now.bootId ? 'lost' : 'machine-lost';
 }

@@ -179,7 +179,7 @@ class RunningRecorder implements Recorder {
     const number = this.#notes;
     const until = performance.now() + MARK_MS;
     while (this.#binding.recorderRead().writtenNotes < number) {
-      if (performance.now() > until) return 'late';
+      if (performance.now() > until) return 'timeout';
       await sleep(1);
     }
     return 'ok';

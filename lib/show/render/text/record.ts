@@ -115,7 +115,7 @@ function graph({ series, startedAt }: RecordedSession, options: RenderOptions): 
 }
 
 function lastSeconds({ end, lastSeconds: points }: RecordedSession, { paint, width }: RenderOptions): string[] {
-  if (points.length === 0 || (end !== 'stopped' && end !== 'killed')) return [];
+  if (points.length === 0 || (end !== 'machine-lost' && end !== 'lost')) return [];
   // One row a second, and the last one.
   const step = Math.max(1, Math.ceil(points.length / (LAST_ROWS - 1)));
   const rows = points.filter((_, index) => (points.length - 1 - index) % step === 0);
