@@ -13,7 +13,7 @@ import { PACKAGE_DOORS } from './rooms.mjs';
 import { root } from './run.mjs';
 
 const lib = join(root, 'lib');
-/** Modules that all entry points share, with what a snapshot and the guard both need. */
+/** Modules that all entry points share, with those that a snapshot and the guard both need. */
 const CORE =
   /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|lazy|limits|named-path|nearest|serialized-error)|core\/(cache|doctor|layout|processes|snapshot|stress|sweep)\/index|core\/(host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/(binding|machine-environment)|snapshot\/(mem-get-info|memory|settled|watch)))\.ts$/;
 

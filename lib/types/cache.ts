@@ -125,7 +125,7 @@ export interface CacheEvent {
 export interface CacheStatusOptions {
   /** Number of files to list: 0 to 100000. Default 20. */
   top?: number;
-  /** Ends the walk: `cacheStatus()` rejects with the signal's reason, `evictFiles()` resolves with what it has done. */
+  /** Ends the walk: `cacheStatus()` rejects with the signal's reason, `evictFiles()` resolves with its work so far. */
   signal?: AbortSignal;
   /** Receives each event, now and then during the walk. If it throws or rejects, the call rejects with that error. */
   onEvent?: (event: CacheEvent) => void | Promise<void>;
@@ -220,7 +220,7 @@ export interface DropReport {
   sync: { durationMs: Amount; finished: boolean } | null;
   dropMs: Amount;
   receipt: Receipt;
-  /** Increase of what the next GPU allocation can get, immediately and after reclaim. null: no unified device. */
+  /** Increase of the next GPU allocation's limit, immediately and after reclaim. null: no unified device. */
   nextAllocation: { immediate: Integer | null; afterReclaim: Integer | null } | null;
   /**
    * "2 model files (35.40 GiB (38.01 GB) cached) are mapped by vllm (4242): pages that are not in use at this moment

@@ -8,11 +8,11 @@ import type { Amount, Natural } from './scalars.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
- * - `answered`: its snapshot is whole, of now, of this version, and of a machine that no other answer is of.
+ * - `answered`: its snapshot is whole, of now, of this version, and the only one of its machine.
  * - `unreachable`: ssh could not log in.
  * - `timeout`: no whole answer within the deadline.
  * - `failed`: the command there ended without a snapshot.
- * - `unreadable`: what came is not one snapshot.
+ * - `unreadable`: the output is not one snapshot.
  * - `other-version`: its umaprobe is of another version, whose numbers may mean something else.
  * - `stale`: the reading is old, or the two clocks differ.
  * - `doubled`: the answer is of a machine that has answered already (same boot id), or that is not known.
@@ -65,7 +65,7 @@ export interface ClusterOptions {
   signal?: AbortSignal;
 }
 
-/** Which machines are asked, and what shall fit into each; with `tensorParallel` in `use` the need is that of one rank. */
+/** Machines, and the need that shall fit into each; with `tensorParallel` in `use` the need is that of one rank. */
 export type ClusterCheckOptions = ClusterOptions & FitNeed & Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>;
 
 /** A fact that is not the same on all machines that answered, such as their kernels. */

@@ -76,7 +76,7 @@ export interface Allocatable {
   /**
    * Bytes that a program can load: on unified memory `afterReclaim` less the host's floor and the program's own start,
    * and no more than comes in blocks that the GPU can use, as far as `stress()` gets; on other devices free memory less
-   * the share of their other users. Never above CUDA's own total. 0 while a finding refuses every load. null: not
+   * the share of their other users. It is never above CUDA's own total. 0 while a finding refuses every load. null: not
    * known, or no CUDA program can use the device now; `from["allocatable.safe"]` says why.
    */
   safe: Natural | null;

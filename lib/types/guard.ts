@@ -247,7 +247,7 @@ export interface GuardReport {
   signal: string | null;
   /** The reason for which the guard stopped it; null: it did not. */
   reason: GuardReason | null;
-  /** One sentence that says what was seen; null: the guard did not stop it. */
+  /** The observation, as one sentence; null: the guard did not stop it. */
   sentence: string | null;
   /** The memory that is guarded is the host's, also if a GPU has memory of its own. CUDA refuses more than that has. */
   watches: 'host';

@@ -5,7 +5,7 @@ import type { CountersMoved, ProbeEvent, ProbeHeader, ProbeOptions } from './pro
 import type { ResultWord, RunState, StepState } from './results.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
 
-/** One block of a layout: what was expected and what it took. Sizes in bytes. */
+/** One block of a layout, as expected and as measured. Sizes in bytes. */
 export interface LayoutPart {
   name: string;
   expectedBytes: Positive;

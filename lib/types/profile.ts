@@ -189,7 +189,7 @@ export interface ProfileOptions {
    * up to 86,400,000. Default 60,000, and 0 for others: they are reported, and never stopped.
    */
   waitMs?: number;
-  /** File that has each trial before it starts, so that the next run knows what was fatal; `false`: none. */
+  /** File that has each trial before it starts, so that the next run knows the fatal one; `false`: none. */
   journal?: string | false;
   /** Go on with the trials of the last run of this experiment, below a configuration that was fatal. */
   resume?: boolean;

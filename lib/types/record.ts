@@ -49,7 +49,7 @@ export interface Recorder {
   state(): RecorderState;
   /** Adds a mark. It is on disk within milliseconds. Its text has at most 4096 characters. */
   mark(text: string): void;
-  /** Writes what is left and ends. The second call waits for the first. */
+  /** Writes the rest and ends. The second call waits for the first. */
   stop(reason?: string): Promise<RecorderState>;
 }
 
@@ -246,8 +246,8 @@ export interface RecordedSession {
   /** Last list of processes; null: none was written. */
   processes: RecordedProcesses | null;
   /**
-   * The largest processes when MemAvailable was lowest: of the lists before and after it, the one with more memory, as its `at`
-   * says. null: there is none.
+   * The largest processes when MemAvailable was lowest: of the lists before and after it, the list with more memory, as
+   * its `at` says. null: there is none.
    */
   lowestProcesses: RecordedProcesses | null;
   processSeries: ProcessSeries;

@@ -1,4 +1,4 @@
-/** The parent's watch over its child: catches what the guard inside the child cannot see, or failed to do. */
+/** The parent's watch over its child: catches events that the guard in the child missed or failed to end. */
 
 import type { UmaError } from '../../base/errors.ts';
 import { formatBoth } from '../../base/format.ts';

@@ -73,8 +73,8 @@ function searchCeiling(
 }
 
 /**
- * All memory of a device of its own: what a driver gives beyond it is the host's (sysmem fallback), and no maximum of the
- * device. null: the device has none, or its size is not known.
+ * All memory of a device of its own: memory that a driver gives beyond it is the host's (sysmem fallback), and no
+ * maximum of the device. null: the device has none, or its size is not known.
  */
 function ownMemory(
   { attributes, memoryModel }: Baseline['device'],

@@ -23,7 +23,7 @@ export class Progress {
     this.#onEvent = onEvent;
   }
 
-  /** @returns what the caller's function returned. */
+  /** @returns the result of the caller's function. */
   receive(event: SweepMessage): void | Promise<void> {
     if (event.type === 'plan') {
       this.#planned = event.steps;

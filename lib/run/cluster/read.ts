@@ -138,7 +138,7 @@ function failed(host: string, line: string, { code, stderr }: SshEnd): ClusterMa
   return unusable(host, 'failed', said === '' ? how : `${how}: ${said}`);
 }
 
-/** The error of a Node program, which its trace follows; else the last line with words: what is before may be a banner. */
+/** The error of a Node program, which its trace follows; else the last line with words: a banner may be before. */
 function lastWords(stderr: string): string {
   const lines = stderr.split(/[\r\n]+/).map((line) => clean(line).trim());
   const error = lines.findLast((line) => /^\w*Error: /.test(line));

@@ -33,7 +33,7 @@ export interface SshOptions {
   signal: AbortSignal | undefined;
   /** Takes stdout as text, piece by piece. It calls `renew` once an answer is whole and another one may come. */
   onText: (text: string, renew: () => void) => void;
-  /** It runs until it is ended: were its connection the one that ssh keeps, sessions of the user in it would end, too. */
+  /** It runs until it is ended: sessions of the user would end, too, if ssh kept its connection for them. */
   stays?: boolean;
   /** Descriptor of a file for stdin of the command; default: empty. */
   stdin?: number;

@@ -31,7 +31,7 @@ export function whyNotEnded(pid: number, report: Pick<ProcessesReport, 'groups' 
   return refusedPid(pid) ?? whyNeverStopped(pid, report);
 }
 
-/** `exited`: what has its pid now, if anything, is left alone. `refused`: this user may not. */
+/** `exited`: a process that has its pid now is left alone. `refused`: this user may not. */
 export type SignalSent = Extract<ResultWord, 'ok' | 'exited' | 'refused'>;
 
 /** Compares the start time right before it sends the signal. */

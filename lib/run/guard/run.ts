@@ -30,7 +30,7 @@ export class GuardRun {
   /** Called when the program has to be stopped because of the caller. */
   onStopNeeded: () => void = () => undefined;
   isLoaded = false;
-  /** The native guard goes on with what the program left. */
+  /** The native guard goes on with processes that the program left. */
   isLeft = false;
   readonly #settings: CheckedGuardOptions;
   readonly #thresholds: GuardThresholds;
@@ -120,8 +120,8 @@ export class GuardRun {
   }
 
   /**
-   * @throws UmaError when the program was not started, or the native guard ended before it; what the caller's function
-   *   threw.
+   * @throws UmaError when the program was not started, or the native guard ended before it; the error of the caller's
+   *   function.
    */
   report(exit: Exit, after: GuardReading, leftBehind: LeftBehind[] = []): GuardReport {
     this.#flushEarly();

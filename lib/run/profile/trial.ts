@@ -108,7 +108,7 @@ class Trial {
         floorBytes,
         // It was checked when the profile began.
         acceptAFrozenMachine: true,
-        // CUDA refuses what a GPU's own memory does not have; the host's floor is kept all the same.
+        // CUDA refuses more than a GPU's own memory; the host's floor is kept all the same.
         ...(following === null ? { killBelowBytes: total - limitBytes } : {}),
         intervalMs: INTERVAL_MS,
         graceMs: GRACE_MS,

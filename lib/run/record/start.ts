@@ -173,7 +173,7 @@ class RunningRecorder implements Recorder {
     return taken;
   }
 
-  /** Answers when the mark is on disk: whoever set it may freeze the machine next. */
+  /** Answers when the mark is on disk: the process that set it may freeze the machine next. */
   async #durableMark(text: string, pid: number | null): Promise<MarkAnswer> {
     if (!this.#note({ type: 'mark', text, pid })) return 'refused';
     const number = this.#notes;

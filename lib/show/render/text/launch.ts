@@ -1,4 +1,4 @@
-/** A launch: the plan before, what it took after. */
+/** A launch: the plan before, the memory after. */
 import { clean } from '../../../base/format.ts';
 import type { LaunchPlan, LaunchReceipt, LaunchReport, LaunchStep } from '../../../types/index.ts';
 import { VERDICTS } from '../fit-parts.ts';
