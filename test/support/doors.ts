@@ -1,4 +1,4 @@
-/** What each door of the package exports, as lib has it. */
+/** Exports of each door of the package, as lib has them. */
 
 import * as core from '../../lib/index.ts';
 import * as models from '../../lib/models.ts';

@@ -53,7 +53,7 @@ export function llamaContext(
 
 /**
  * The terms that it counts for the device: also those of a draft model (common/fit.cpp, `common_fit_extra_model`) and
- * of a projector, which the server adds to the target instead. Without its host buffer, itself and adapters.
+ * of a projector, which the server adds to the target instead. Its host buffer, itself and adapters are out.
  */
 const PROJECTED = new Set(['compute-buffer', 'draft-compute-buffer', 'projector', 'bytes']);
 
