@@ -190,4 +190,5 @@ export const DEVICE_ATTRIBUTES = [
   'totalGlobalMem',
 ] as const;
 
+/** One of `DEVICE_ATTRIBUTES`. */
 export type DeviceAttribute = (typeof DEVICE_ATTRIBUTES)[number];
