@@ -97,19 +97,19 @@ using namespace umasim;
 
 // X(function, struct, list). Version 2, the newest one of older drivers, has the struct of version
 // 3; the first version has a struct of its own, without the instances of MIG.
-#define UMASIM_PROCESS_LISTS(X)                                             \
-  X(nvmlDeviceGetComputeRunningProcesses_v3, nvmlProcessInfo_t, kCompute)   \
-  X(nvmlDeviceGetGraphicsRunningProcesses_v3, nvmlProcessInfo_t, kGraphics) \
-  X(nvmlDeviceGetComputeRunningProcesses_v2, nvmlProcessInfo_t, kCompute)   \
-  X(nvmlDeviceGetGraphicsRunningProcesses_v2, nvmlProcessInfo_t, kGraphics) \
-  X(nvmlDeviceGetComputeRunningProcesses, nvmlProcessInfo_v1_t, kCompute)   \
-  X(nvmlDeviceGetGraphicsRunningProcesses, nvmlProcessInfo_v1_t, kGraphics) \
-  X(nvmlDeviceGetMPSComputeRunningProcesses, nvmlProcessInfo_v1_t, kMps)    \
-  X(nvmlDeviceGetMPSComputeRunningProcesses_v2, nvmlProcessInfo_t, kMps)    \
-  X(nvmlDeviceGetMPSComputeRunningProcesses_v3, nvmlProcessInfo_t, kMps)
-#define X(function, Info, list)                                              \
+#define UMASIM_PROCESS_LISTS(X)                                              \
+  X(nvmlDeviceGetComputeRunningProcesses_v3, nvmlProcessInfo_t*, kCompute)   \
+  X(nvmlDeviceGetGraphicsRunningProcesses_v3, nvmlProcessInfo_t*, kGraphics) \
+  X(nvmlDeviceGetComputeRunningProcesses_v2, nvmlProcessInfo_t*, kCompute)   \
+  X(nvmlDeviceGetGraphicsRunningProcesses_v2, nvmlProcessInfo_t*, kGraphics) \
+  X(nvmlDeviceGetComputeRunningProcesses, nvmlProcessInfo_v1_t*, kCompute)   \
+  X(nvmlDeviceGetGraphicsRunningProcesses, nvmlProcessInfo_v1_t*, kGraphics) \
+  X(nvmlDeviceGetMPSComputeRunningProcesses, nvmlProcessInfo_v1_t*, kMps)    \
+  X(nvmlDeviceGetMPSComputeRunningProcesses_v2, nvmlProcessInfo_t*, kMps)    \
+  X(nvmlDeviceGetMPSComputeRunningProcesses_v3, nvmlProcessInfo_t*, kMps)
+#define X(function, Infos, list)                                             \
   UMASIM_API nvmlReturn_t function(nvmlDevice_t device, unsigned int* count, \
-                                   Info* infos) noexcept {                   \
+                                   Infos infos) noexcept {                   \
     return processes(__func__, device, count, infos, List::list);            \
   }
 UMASIM_PROCESS_LISTS(X)
