@@ -11,7 +11,7 @@ export interface OptionSpec {
   summary: string;
   /** Every word that the value may be, where the placeholder does not list them: a shell completes them. */
   values?: readonly string[];
-  /** Heading of the help under which it stands, after those without one. */
+  /** Heading of the help under which it stands, after options without one. */
   section?: string;
 }
 
@@ -60,10 +60,10 @@ export interface ListedCommand extends Command {
   summary: string;
 }
 
-/** Every command, for those that describe the others. */
+/** All commands, for commands that describe the others. */
 export interface Commands {
   all: readonly ListedCommand[];
-  /** The one that runs if none is typed. */
+  /** Command that runs if none is typed. */
   defaultName: string;
 }
 

@@ -1,4 +1,4 @@
-/** Model files that no process has mapped leave the page cache while a server runs that needs what is free. */
+/** Evicts model files that no process has mapped while a server runs that needs the free memory. */
 
 import { evictUntil } from './evict.ts';
 import { findEvictable } from './prepare/evictable.ts';

@@ -1,4 +1,4 @@
-/** Reads what the chosen rows of the table of findings need, and shows what each of them found. */
+/** Reads the facts that the chosen rows of the table of findings need, and shows the result of each. */
 
 import { abortable } from '../../base/abort.ts';
 import { checkKeys, checkSignal, checkText, invalidType, invalidValue, type Keys } from '../../base/arguments.ts';

@@ -197,7 +197,7 @@ function allocatableBytes(
   provenance: Provenance,
 ): Allocatable {
   const { bytes, from, safe } = allocatable(facts);
-  const refused = memGetInfo.state === 'failed' || memGetInfo.state === 'absent';
+  const refused = memGetInfo.state === 'failed' || memGetInfo.state === 'missing';
   provenance.record('allocatable', gone ?? `${from}${refused ? `; ${UNUSABLE}` : ''}`);
   provenance.record('allocatable.safe', gone ?? (refused ? `${UNUSABLE}: ${memGetInfo.from}` : safe.from));
   if (safe.between !== null) provenance.record('allocatable.safeHigh', safe.between);

@@ -19,7 +19,7 @@ import type {
 import { KEYS } from './options.ts';
 import { differencesAmong, unanswered, weakestFirst } from './report.ts';
 
-/** What is asked of each machine. */
+/** Question to each machine. */
 export type Asked = FitNeed & FitOptions;
 
 const CHECK_KEYS: Keys<ClusterCheckOptions> = {

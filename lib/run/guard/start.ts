@@ -1,4 +1,4 @@
-/** Starts the native guard, passes on what it reports, and tells it what happens here. */
+/** Starts the native guard, passes on its reports, and tells it the events here. */
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -115,7 +115,7 @@ function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignal
   return { stdio: Array.from({ length }, (_, at) => stdio.get(at + 3) ?? 'ignore'), fds, inherited: descriptors };
 }
 
-/** Passes on what the native guard reports and what the program writes, until both have ended. */
+/** Passes on the native guard's reports and the program's output, until both have ended. */
 async function follow(
   child: ChildProcess,
   { control, isReady, pipes, reportFd, run, settings }: Following,

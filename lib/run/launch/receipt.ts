@@ -104,7 +104,7 @@ function spanOf({ from, to }: LaunchPlateau): number {
   return Date.parse(to) - Date.parse(from);
 }
 
-/** The plateau that is the weights: with what a CUDA program takes besides, and nearest to what the files say. */
+/** The plateau that is the weights: with the other memory of a CUDA program, and nearest to the files' size. */
 function weightsIn(plateaus: readonly LaunchPlateau[], weights: number): number | null {
   const near = plateaus
     .map(({ taken }) => taken)
@@ -114,7 +114,7 @@ function weightsIn(plateaus: readonly LaunchPlateau[], weights: number): number 
 }
 
 /**
- * The flags that would have kept the floor: those of the command with as much less as was missing.
+ * The flags that would have kept the floor: those of the command, less the missing amount.
  *
  * @param missing bytes of the floor that were taken; 0 or less: it was kept.
  */
