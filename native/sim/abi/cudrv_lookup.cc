@@ -65,7 +65,7 @@ void* self() {
   return handle;
 }
 
-// Null if the driver has no such function.
+// Returns null if the driver has no such function.
 void* find_function(const Call& call, const char* name, int cuda_version) {
   const bool is_driver = std::strncmp(name, "cu", 2) == 0 && std::strncmp(name, "cuda", 4) != 0;
   const std::string exported = exported_name(name, cuda_version);

@@ -6,7 +6,7 @@
 namespace umasim {
 namespace {
 
-// Equal on all GPUs of these generations; common programs read them.
+// Attributes that are equal on all GPUs of these generations; common programs read them.
 struct Constant {
   int number, value;
 };

@@ -165,12 +165,11 @@ struct ScriptedEvent {
   bool after_first_allocation;  // at_ms counts from the first allocation
   double at_ms, over_ms;
   uint64_t bytes;
-  int process;     // index into processes; -1: none
-  int device;      // kLost only
-  double percent;  // kPressure only
-  int point_begin,
-      point_count;   // its range in Machine::points; 0 points: the event has bytes or percent
-  double repeat_ms;  // the curve begins again after this time; 0: never
+  int process;                   // index into processes; -1: none
+  int device;                    // kLost only
+  double percent;                // kPressure only
+  int point_begin, point_count;  // in Machine::points; 0: the event has bytes or percent
+  double repeat_ms;              // the curve begins again after this time; 0: never
   CudaAfterLoss cuda_after_loss;
 };
 

@@ -3,8 +3,8 @@
 namespace umasim {
 namespace {
 
-// Measured were 620 to 3,900 ms with half of each pageblock in use: a virtual machine of 2
-// processors, x86-64, Linux 6.18. Assumed for the faster processors of a GB10.
+// A virtual machine of 2 processors took 620 to 3,900 ms with half of each pageblock in use
+// (x86-64, Linux 6.18). This value is assumed for the faster processors of a GB10.
 constexpr double kCompactMsPerGiB = 200;
 
 void parse_linux_kernel(Description& in, LinuxKernel& linux_kernel) {
