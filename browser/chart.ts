@@ -156,7 +156,7 @@ function showAll(time: NonNullable<ChartSpec['time']>): null {
   return null;
 }
 
-/** Least width of the y axis, and what it has besides its longest label, in CSS pixels. */
+/** Least width of the y axis, and its width besides its longest label, in CSS pixels. */
 const AXIS_WIDTH = 52;
 const BESIDE_LABEL = 16;
 

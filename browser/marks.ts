@@ -33,10 +33,10 @@ export function shapeOf(place: number, x: number, y: number, radius = RADIUS): P
   return path;
 }
 
-/** More of the size of a mark for each line that hides it, in CSS pixels. */
+/** Growth of a mark for each line that hides it, in CSS pixels. */
 const WIDER = 2.5;
 
-/** Draws a wide pale band under each line where others hide it; `hidden`: see hiddenBy(). Before the lines. */
+/** Draws a wide pale band under each line where others hide it; `hidden`: see hiddenBy(). Called before the lines. */
 export function drawBands(plot: uPlot, spec: ChartSpec, { colours }: Theme, hidden: readonly number[][]): void {
   const { ctx } = plot;
   ctx.save();
@@ -124,7 +124,7 @@ function hasFailed({ failed }: Line, index: number): boolean {
   return (failed?.[index] ?? null) !== null;
 }
 
-/** On the lower edge; those of several lines above one another. */
+/** Draws a cross on the lower edge; crosses of several lines stand above one another. */
 function drawCross(plot: uPlot, x: number, below: number, scale: number): void {
   const { ctx, bbox } = plot;
   const arm = 4 * scale;

@@ -1,5 +1,6 @@
 /**
- * The entry point `umaprobe`. The public interface is what this file and lib/sim.ts (`umaprobe/sim`) export.
+ * The entry point `umaprobe`, the core: reads and judges memory, measures it, and gives it back. The public interface is what
+ * this file and the doors of the wings beside it export; docs/stability.md says how each of them changes.
  *
  * @module umaprobe
  */
@@ -18,25 +19,6 @@ export { memory, memorySync } from './core/snapshot/memory.ts';
 export { watch } from './core/snapshot/watch.ts';
 export { stress } from './core/stress/index.ts';
 export { sweep } from './core/sweep/index.ts';
-export { estimate, estimateTable, openModel } from './models/estimate/index.ts';
-export { fit } from './models/fit/index.ts';
-export { cluster, clusterCheck } from './run/cluster/index.ts';
-export { explain, explainError } from './run/explain/index.ts';
-export { guard } from './run/guard/index.ts';
-export { launch } from './run/launch/index.ts';
-export { profile } from './run/profile/index.ts';
-export { mark, readRecord, record } from './run/record/index.ts';
-export { serve } from './serve/index.ts';
-export { compare } from './show/compare/index.ts';
-export {
-  type CsvReport,
-  type HtmlOptions,
-  type HtmlReport,
-  type MetricsOptions,
-  toCsv,
-  toHtml,
-  toMetrics,
-} from './show/report/index.ts';
-export type * from './types/index.ts';
+export type * from './types/core.ts';
 
 refuseOldNode();

@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import { capture, findTool, isMain, main, root } from './run.mjs';
 
-/** The packages of each release and the programs that tests run. What a package depends on comes along. */
+/** The packages of each release and the programs that tests run. Dependencies of a package come along. */
 export const CLIENTS = {
   bookworm: {
     'hwloc-nox': ['lstopo-no-graphics'],
@@ -63,7 +63,7 @@ export function clientsFolder(release) {
   return join(root, 'build-clients', release);
 }
 
-/** Changes with anything that decides what is in the folder of a release. */
+/** Changes with anything that decides the content of a release's folder. */
 function tableOf(release) {
   const script = readFileSync(join(root, 'scripts', 'debian-clients.mjs'));
   return createHash('sha256').update(script).update(release).digest('hex');

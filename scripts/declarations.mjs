@@ -1,12 +1,13 @@
-// What tsc declared, cut down to what a program can import: the declarations that the entry points reach, with
-// specifiers that every TypeScript resolves, and once more under dist/cjs for programs of the format CommonJS.
-// Both formats run the same modules: dist/cjs/<entry>.js requires them, as Node can since 20.19.
+// The declarations of tsc that a program can import: those that the entry points reach, with specifiers that every
+// TypeScript resolves, and once more under dist/cjs for programs of the format CommonJS. Both formats run the same
+// modules: dist/cjs/<entry>.js requires them, as Node can since 20.19.
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { PACKAGE_DOORS } from './rooms.mjs';
 import { root } from './run.mjs';
 
 const dist = join(root, 'dist');
-const ENTRIES = ['index', 'sim'];
+const ENTRIES = Object.keys(PACKAGE_DOORS);
 /** Specifier of a relative import or export of a declaration, with what comes before it. */
 const SPECIFIER = /(\b(?:from|import)\s*\(?\s*['"])(\.[^'"]+)\.ts(?=['"])/g;
 

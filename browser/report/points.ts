@@ -5,7 +5,7 @@ export function secondsOf(at: string): number {
   return Date.parse(at) / 1000;
 }
 
-/** What the charts need of a session. */
+/** Parts of a session that the charts need. */
 export type SessionCourse = Pick<
   RecordedSession,
   | 'end'
@@ -32,7 +32,7 @@ export function pointsOf({ lastSeconds, series }: Pick<SessionCourse, 'lastSecon
   });
 }
 
-/** What stands between two points where nothing was read; null: they are neighbours. */
+/** The gap between two points with no reading between them; null: they are neighbours. */
 export function gapBetween(before: SeriesPoint | undefined, { at }: SeriesPoint): SeriesPoint | null {
   if (before === undefined) return null;
   const end = Date.parse(before.at) + before.spanMs;

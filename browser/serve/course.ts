@@ -1,4 +1,4 @@
-/** What a page knows of a machine over time: its recordings, and each reading since the page was opened. Bounded. */
+/** A page's facts of a machine over time: its recordings, and each reading since the page was opened. Bounded. */
 import { endOf } from '../../lib/show/render/record-facts.ts';
 import type {
   RecordedMark,
@@ -10,7 +10,7 @@ import type {
 import { gapBetween, pointsOf, type SessionCourse } from '../report/points.ts';
 
 export const DAY_MS = 24 * 3_600_000;
-/** Of the memory: every reading of half an hour at one a second, before that one a minute. */
+/** Points of the memory: every reading of half an hour at one a second, before that one a minute. */
 const MOST_POINTS = 6000;
 const NEWEST_POINTS = 2000;
 const POINT_MS = 60_000;
@@ -18,7 +18,7 @@ const POINT_MS = 60_000;
 const MOST_LISTS = 1500;
 const NEWEST_LISTS = 300;
 const LIST_MS = 120_000;
-/** Processes with a course: of those that have ended the smallest are forgotten. */
+/** Processes with a course: the smallest that have ended are forgotten. */
 const MOST_PROCESSES = 24;
 
 export function emptyCourse(): SessionCourse {
@@ -39,8 +39,8 @@ export function emptyCourse(): SessionCourse {
 }
 
 /**
- * The sessions of a day and the readings of this page as one course; of a time that was recorded the recording counts, also what a
- * machine that is back had before it stopped. How each session ended is a mark.
+ * The sessions of a day and the readings of this page as one course; the recording counts for a recorded time, also for
+ * that before a machine stopped and came back. The end of each session is a mark.
  */
 export function addHistory(course: SessionCourse, sessions: readonly RecordedSession[]): void {
   const isLive = ({ at }: { at: string }): boolean =>
@@ -124,7 +124,7 @@ function merged(first: SeriesPoint, second: SeriesPoint): SeriesPoint {
   };
 }
 
-/** That of two values; what is not known counts not. */
+/** Extreme of two values; an unknown one does not count. */
 function extreme(of: (a: number, b: number) => number, a: number | null, b: number | null): number | null {
   return a === null ? b : b === null ? a : of(a, b);
 }

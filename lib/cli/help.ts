@@ -84,7 +84,7 @@ export function commandHelp(command: ListedCommand, terminal: Terminal): string 
   ]);
 }
 
-/** The options by their headings, in the order of the table; those without one come first. */
+/** The options by their headings, in the order of the table; options without one come first. */
 function sectionsOf(options: OptionTable): [heading: string, options: OptionTable][] {
   const headings = [...new Set(Object.values(options).map(({ section }) => section))];
   const ordered = [

@@ -45,7 +45,7 @@ export interface Packed {
 /** Loaded where hashes are compared: it takes as long as the rest of a start. */
 const loadCrypto = (): typeof import('node:crypto') => process.getBuiltinModule('node:crypto');
 
-/** Permissions that let another user change what is run. */
+/** Permissions that let another user change the programs. */
 const OTHERS_WRITE = 0o022;
 const EVERYBODY_WRITES = 0o002;
 
@@ -58,10 +58,10 @@ export function installedFolder(packed: Packed, program: string): string | null 
 }
 
 /**
- * The folder in the user's cache, unpacked if it is not there. What was changed since is found by the inode, size and
- * times of each file; after that, and after each boot, by the hash of each file. A folder that is not whole is replaced.
+ * The folder in the user's cache, unpacked if it is not there. Later changes are found by the inode, size and times of
+ * each file; after one, and after each boot, by the hash of each file. A folder that is not whole is replaced.
  *
- * @param cache made for this user only (0700) where it is missing. Root's must be a folder of root.
+ * @param cache made for this user only (0700) if it is missing. Root's must be a folder of root.
  * @param warn takes one sentence about a folder that was replaced.
  * @throws Refusal, or the system's error.
  */
@@ -89,7 +89,7 @@ export function unpackedFolder(packed: Packed, cache: string, warn: (sentence: s
   }
 }
 
-/** The path of what is missing, no file of this user, or of another size; else what changes with any change of a file. */
+/** The path of a file that is missing, another user's, or of another size; else a text that changes with any file. */
 function signature(packed: Packed, folder: string): string | { text: string } {
   const lines = [systemText('/proc/sys/kernel/random/boot_id')];
   const uid = process.geteuid?.();
@@ -105,7 +105,7 @@ function signature(packed: Packed, folder: string): string | { text: string } {
   return { text: lines.join('\n') };
 }
 
-/** The path of what is not as it was unpacked; null: the folder is whole. */
+/** The path of a file that is not as it was unpacked; null: the folder is whole. */
 function problemOf(packed: Packed, folder: string): string | null {
   const seen = signature(packed, folder);
   return typeof seen === 'string' ? seen : difference(packed, folder);
@@ -129,7 +129,7 @@ function hashOf(path: string): string {
   }
 }
 
-/** Into a folder of its own, which takes the name when it is whole. */
+/** Unpacks into a folder of its own, which takes the name when it is whole. */
 function unpack(packed: Packed, cache: string, folder: string): void {
   const work = makeTemporaryFolder(cache, '.unpack-');
   try {
@@ -162,11 +162,11 @@ function recordedIn(parent: Folder, name: string): string | null {
   }
 }
 
-/** Where it cannot be written, as on a full disk, the next start compares the hashes again. */
+/** If it cannot be written, as on a full disk, the next start compares the hashes again. */
 function keep(parent: Folder, name: string, text: string): void {
   try {
     parent.replace(name, text, 0o600);
   } catch {
-    // What is unpacked is whole.
+    // The unpacked package is whole.
   }
 }

@@ -1,5 +1,6 @@
 /** The page cache: its contents, and actions that free memory, each with a receipt. */
 
+import type { RunState } from './results.ts';
 import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
 
 /** The page cache of one file. */
@@ -14,7 +15,7 @@ export interface CachedFile {
   writebackBytes: Natural | null;
   /** Processes that map the file; empty: none visible to this user. */
   mappedBy: { pid: Natural; name: string | null; locked: boolean }[];
-  /** Why `cachedBytes` is null. */
+  /** The reason for `cachedBytes: null`. */
   reason: string | null;
 }
 
@@ -30,9 +31,9 @@ export interface ModelStore {
 /**
  * A directory, file or model store that was examined. Sums cover all of its files, not only those listed in `files`.
  *
- * The kernel shows the pages of a file only to its owner, to users who may write it, and to root. Where it shows no
- * cached page and hides some files, every sum of pages is null and never 0. Where it shows some, the sums are of what it
- * shows: see `unseenFiles`.
+ * The kernel shows the pages of a file only to its owner, to users who may write it, and to root. If it shows no cached
+ * page and hides some files, every sum of pages is null and never 0. If it shows some, the sums count those: see
+ * `unseenFiles`.
  */
 export interface CacheTarget {
   path: string;
@@ -93,7 +94,7 @@ export interface CacheSplit {
   writeback: Natural | null;
 }
 
-/** What is in the page cache of the given files and folders, by `cacheStatus()`. Sizes in bytes. */
+/** Page cache of the given files and folders, by `cacheStatus()`. Sizes in bytes. */
 export interface CacheStatus {
   schema: 'umaprobe/cache-status/1';
   at: Timestamp;
@@ -112,7 +113,7 @@ export interface CacheStatus {
   durationMs: Amount;
 }
 
-/** How far a walk over files has come. */
+/** Progress of a walk over files. */
 export interface CacheEvent {
   type: 'progress';
   files: number;
@@ -124,9 +125,9 @@ export interface CacheEvent {
 export interface CacheStatusOptions {
   /** Number of files to list: 0 to 100000. Default 20. */
   top?: number;
-  /** Ends the walk: `cacheStatus()` rejects with the signal's reason, `evictFiles()` resolves with what it has done. */
+  /** Ends the walk: `cacheStatus()` rejects with the signal's reason, `evictFiles()` resolves with its work so far. */
   signal?: AbortSignal;
-  /** Called now and then during the walk. If it throws or rejects, the call rejects with that error. */
+  /** Receives each event, now and then during the walk. If it throws or rejects, the call rejects with that error. */
   onEvent?: (event: CacheEvent) => void | Promise<void>;
 }
 
@@ -166,20 +167,20 @@ export interface EvictedFile {
   /** Bytes evicted. */
   evictedBytes: Integer;
   /**
-   * Why some bytes stayed in cache: "mapped by vllm (4242)", "dirty: not written to disk yet; --sync writes it first".
-   * null: none stayed.
+   * The reason why bytes stayed in cache: "mapped by vllm (4242)", "dirty: not written to disk yet; --sync writes it
+   * first". null: none stayed.
    */
   stayed: string | null;
   mappedBy: { pid: Natural; name: string | null; locked: boolean }[];
 }
 
-/** What `evictFiles()` has done. */
+/** Result of `evictFiles()`. */
 export interface EvictReport {
   schema: 'umaprobe/cache-evict/1';
   at: Timestamp;
   simulated: string | null;
-  state: 'complete' | 'aborted';
-  /** As found by the walk: `cachedBytes`, `dirtyBytes` and `writebackBytes` are the values before the eviction. */
+  state: Extract<RunState, 'complete' | 'aborted'>;
+  /** The walk's findings: `cachedBytes`, `dirtyBytes` and `writebackBytes` are the values before the eviction. */
   targets: CacheTarget[];
   /** Files that had cached pages, largest first, at most `top`. The sums below cover all files. */
   files: EvictedFile[];
@@ -203,13 +204,13 @@ export interface EvictOptions extends CacheStatusOptions {
   sync?: boolean;
 }
 
-/** What `dropCaches()` has done. */
+/** Result of `dropCaches()`. */
 export interface DropReport {
   schema: 'umaprobe/cache-drop/1';
   at: Timestamp;
   simulated: string | null;
   level: 1 | 2 | 3;
-  /** What the level frees, as text. */
+  /** The memory that the level frees, as text. */
   meaning: string;
   by: 'write' | 'sudo';
   /**
@@ -219,7 +220,7 @@ export interface DropReport {
   sync: { durationMs: Amount; finished: boolean } | null;
   dropMs: Amount;
   receipt: Receipt;
-  /** Increase of what the next GPU allocation can get, immediately and after reclaim. null: no unified device. */
+  /** Increase of the next GPU allocation's limit, immediately and after reclaim. null: no unified device. */
   nextAllocation: { immediate: Integer | null; afterReclaim: Integer | null } | null;
   /**
    * "2 model files (35.40 GiB (38.01 GB) cached) are mapped by vllm (4242): pages that are not in use at this moment
@@ -242,8 +243,8 @@ export interface DropOptions {
   /** Drop even under memory pressure. */
   force?: boolean;
   /**
-   * Rejects with the signal's reason. Before the kernel is asked nothing has been changed; what it is doing already it
-   * goes on with, and the receipt is lost.
+   * Rejects with the signal's reason. Nothing has changed before the kernel is asked; work that it has begun goes on,
+   * and the receipt is lost.
    */
   signal?: AbortSignal;
 }
@@ -256,7 +257,7 @@ export interface BlocksByOrder {
   after: Natural;
 }
 
-/** What `compact()` has done, and whether memory is contiguous enough now. */
+/** Result of `compact()`, and whether memory is contiguous enough now. */
 export interface CompactReport {
   schema: 'umaprobe/cache-compact/1';
   at: Timestamp;
@@ -270,7 +271,7 @@ export interface CompactReport {
   by: 'write' | 'sudo' | null;
   gate: ContiguityGate;
   orders: BlocksByOrder[];
-  /** In the gate's units: bytes available, and pinnable free memory in blocks of `gate.blockBytes`. */
+  /** Counted in the gate's units: bytes available, and pinnable free memory in blocks of `gate.blockBytes`. */
   before: { available: Natural | null; blocks: Natural };
   after: { available: Natural | null; blocks: Natural };
   /** null: compaction was not run. */
@@ -279,7 +280,7 @@ export interface CompactReport {
   durationMs: Amount;
 }
 
-/** What must be free for a large allocation to be quick: memory in bytes, and blocks of a size in bytes. */
+/** Free memory that makes a large allocation quick: bytes in all, and blocks of a size in bytes. */
 export interface ContiguityGate {
   availableBytes: Natural;
   blockBytes: Natural;
@@ -295,19 +296,19 @@ export interface CompactOptions {
   /** Run one fixed command with `sudo -n`. */
   sudo?: boolean;
   /**
-   * Rejects with the signal's reason. Before the kernel is asked nothing has been changed; what it is doing already it
-   * goes on with, and the receipt is lost.
+   * Rejects with the signal's reason. Nothing has changed before the kernel is asked; work that it has begun goes on,
+   * and the receipt is lost.
    */
   signal?: AbortSignal;
 }
 
-/** What `reclaim()` has done. */
+/** Result of `reclaim()`. */
 export interface ReclaimReport {
   schema: 'umaprobe/cache-reclaim/1';
   at: Timestamp;
   simulated: string | null;
   cgroup: string;
-  /** How much was to be reclaimed. */
+  /** Amount to reclaim. */
   bytes: Natural;
   /** memory.current before − after; negative: its programs allocated more in the meantime. */
   gotBytes: Integer;
@@ -321,13 +322,13 @@ export interface ReclaimReport {
 
 /** Options of `reclaim()`. */
 export interface ReclaimOptions {
-  /** How much to reclaim, in bytes: 1 to 2^53 − 1. */
+  /** Amount to reclaim, in bytes: 1 to 2^53 − 1. */
   bytes: number;
   /** Path under /sys/fs/cgroup, or as in /proc/self/cgroup. Default: this process's cgroup. */
   cgroup?: string;
   /**
-   * Rejects with the signal's reason. Before the kernel is asked nothing has been changed; what it is doing already it
-   * goes on with, and the receipt is lost.
+   * Rejects with the signal's reason. Nothing has changed before the kernel is asked; work that it has begun goes on,
+   * and the receipt is lost.
    */
   signal?: AbortSignal;
 }

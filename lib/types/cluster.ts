@@ -3,15 +3,16 @@
 import type { EstimateReport } from './estimate.ts';
 import type { FitNeed, FitOptions, FitRange, FitReport, FitVerdict } from './fit.ts';
 import type { Judgement, Level } from './judgement.ts';
+import type { ResultWord } from './results.ts';
 import type { Amount, Natural } from './scalars.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
- * - `answered`: its snapshot is whole, of now, of this version, and of a machine that no other answer is of.
+ * - `answered`: its snapshot is whole, of now, of this version, and the only one of its machine.
  * - `unreachable`: ssh could not log in.
- * - `late`: no whole answer within the deadline.
+ * - `timeout`: no whole answer within the deadline.
  * - `failed`: the command there ended without a snapshot.
- * - `unreadable`: what came is not one snapshot.
+ * - `unreadable`: the output is not one snapshot.
  * - `other-version`: its umaprobe is of another version, whose numbers may mean something else.
  * - `stale`: the reading is old, or the two clocks differ.
  * - `doubled`: the answer is of a machine that has answered already (same boot id), or that is not known.
@@ -20,36 +21,34 @@ import type { Snapshot } from './snapshot.ts';
 export type ClusterState =
   | 'answered'
   | 'unreachable'
-  | 'late'
-  | 'failed'
   | 'unreadable'
   | 'other-version'
   | 'stale'
   | 'doubled'
-  | 'missing';
+  | Extract<ResultWord, 'timeout' | 'failed' | 'missing'>;
 
-/** What one machine answered. */
+/** Answer of one machine. */
 export interface ClusterMachine {
-  /** As the caller named it; of a pipe the host name in its answer, or which answer it is. */
+  /** The caller's name for it; of a pipe the host name in its answer, or the number of the answer. */
   host: string;
   state: ClusterState;
-  /** Why there is no snapshot, as a sentence; null: it answered. */
+  /** The reason for the missing snapshot, as a sentence; null: it answered. */
   because: string | null;
-  /** What to do about that, as a clause; null: nothing is known, or it answered. */
+  /** The step that helps, as a clause; null: nothing is known, or it answered. */
   next: string | null;
   /** Age of the reading when it came, by the clock of this machine; negative: its clock is ahead. null: there is none. */
   ageMs: number | null;
-  /** Only of a machine that answered: no number of another one is to be trusted. */
+  /** Set only if the machine answered: no number of another one is to be trusted. */
   snapshot: Snapshot | null;
 }
 
-/** How machines are asked. */
+/** Options of the functions that ask machines. */
 export interface ClusterOptions {
   /** Names for ssh: of ~/.ssh/config, "user@host", "ssh://user@host:port". 1 to 16, each once. */
   hosts?: readonly string[];
-  /** Instead of `hosts`: what `umaprobe snapshot --json` printed on each machine, one after the other in any order. */
+  /** Output of `umaprobe snapshot --json` on each machine, in any order, instead of `hosts`. */
   answers?: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** With `answers`: how many machines there are, 1 to 16. A missing one is no yes. Default: as many as answer. */
+  /** Number of machines behind `answers`, 1 to 16. A missing one is no yes. Default: as many as answer. */
   expect?: number;
   /** Command of the shell of each host that prints a snapshot as JSON. Default "umaprobe snapshot --json". */
   command?: string;
@@ -66,7 +65,7 @@ export interface ClusterOptions {
   signal?: AbortSignal;
 }
 
-/** Which machines are asked, and what shall fit into each; with `tensorParallel` in `use` the need is that of one rank. */
+/** Machines, and the need that shall fit into each; with `tensorParallel` in `use` the need is that of one rank. */
 export type ClusterCheckOptions = ClusterOptions & FitNeed & Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>;
 
 /** A fact that is not the same on all machines that answered, such as their kernels. */
@@ -74,7 +73,7 @@ export interface HostDifference {
   id: 'kernel' | 'driver' | 'page-size' | 'memory' | 'gpus';
   /** "The hosts differ: kernel 6.17.0 on spark-1, 7.0.0 on spark-2." */
   summary: string;
-  /** In the order of the machines; null: not known there. */
+  /** One value per machine, in their order; null: not known there. */
   values: { host: string; value: string | null }[];
 }
 
@@ -85,7 +84,7 @@ export interface ClusterReport {
   at: string;
   /** The highest level of a judgement; null: not every machine answered. */
   level: Level | null;
-  /** What can be loaded on each of them, the least of `judgement.safe.bytes`; null: not known of every machine. */
+  /** Bytes that can be loaded on each, the least of `judgement.safe.bytes`; null: not known of every machine. */
   safe: Natural | null;
   /** Host of the machine that decides: the first; null: all are as good. */
   limiting: string | null;
@@ -97,7 +96,7 @@ export interface ClusterReport {
    * @maxItems 16
    */
   machines: ClusterMachine[];
-  /** In what those that answered differ: programs that span them mostly want them alike. */
+  /** Differences of the machines that answered: programs that span them mostly want them alike. */
   differences: HostDifference[];
   durationMs: Amount;
 }
@@ -106,26 +105,26 @@ export interface ClusterReport {
 export interface ClusterRank extends Omit<ClusterMachine, 'snapshot'> {
   /** Name of the simulated machine; null: real, or it did not answer. */
   simulated: string | null;
-  /** Of the machine; null: it did not answer. */
+  /** Judgement of the machine; null: it did not answer. */
   judgement: Pick<Judgement, 'level' | 'because' | 'next'> | null;
   /** The answer of `fit()` on its snapshot; null: it did not answer. */
   fit: FitReport | null;
 }
 
-/** Whether a need fits into each of several machines: the weakest decides. */
+/** Answer whether a need fits into each of several machines: the weakest decides. */
 export interface ClusterCheck {
   schema: 'umaprobe/cluster-check/1';
   /** ISO 8601, UTC: when all had answered. */
   at: string;
-  /** Of the weakest machine; `unknown` where a machine did not answer, and none is known to be too small. */
+  /** Verdict of the weakest machine; `unknown` if a machine did not answer, and none is known to be too small. */
   verdict: FitVerdict;
-  /** Whether every machine answered. */
+  /** True if every machine answered. */
   complete: boolean;
   /** Host of the machine that decides: the first; null: it fits into all. */
   limiting: string | null;
   /** The answer in one sentence. */
   summary: string;
-  /** What each machine is to hold, the most at any time; null: no machine answered. */
+  /** The most that each machine is to hold at any time; null: no machine answered. */
   need: FitRange | null;
   /** The estimate behind the need of the machine that decides; null: the need is a number of bytes. */
   estimate: EstimateReport | null;
@@ -135,7 +134,7 @@ export interface ClusterCheck {
    * @maxItems 16
    */
   ranks: ClusterRank[];
-  /** In what those that answered differ. */
+  /** Differences of the machines that answered. */
   differences: HostDifference[];
   durationMs: Amount;
 }

@@ -2,13 +2,14 @@
 
 import type { AllocatorKind } from './kinds.ts';
 import type { CountersMoved, ProbeEvent, ProbeHeader, ProbeOptions } from './probe.ts';
+import type { ResultWord, RunState, StepState } from './results.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
 
-/** One block of a layout: what was expected and what it took. Sizes in bytes. */
+/** One block of a layout, as expected and as measured. Sizes in bytes. */
 export interface LayoutPart {
   name: string;
   expectedBytes: Positive;
-  state: 'ok' | 'refused' | 'out-of-memory' | 'stopped' | 'failed' | 'not-reached';
+  state: StepState;
   reason: string | null;
   allocMs: Amount | null;
   firstTouchMs: Amount | null;
@@ -19,7 +20,7 @@ export interface LayoutReport extends ProbeHeader {
   /** "13b"; null: the parts were given. */
   preset: string | null;
   kind: AllocatorKind;
-  state: 'complete' | 'incomplete' | 'aborted' | 'stopped' | 'timeout' | 'lost';
+  state: RunState | Extract<ResultWord, 'incomplete'>;
   reason: string | null;
   parts: LayoutPart[];
   /** Bytes requested, bytes allocated, and the drop of the counter `consumedFrom` while all parts were held. */
@@ -34,7 +35,7 @@ export interface LayoutReport extends ProbeHeader {
   settled: Settled;
 }
 
-/** Whether the memory came back after all blocks were freed and the child process had exited. */
+/** The memory's return after all blocks were freed and the child process had exited. */
 export interface Settled {
   /** Time until the counters were stable, in milliseconds. */
   afterMs: Amount;
@@ -54,5 +55,5 @@ export interface LayoutOptions extends ProbeOptions {
   onEvent?: (event: LayoutEvent) => void | Promise<void>;
 }
 
-/** What `layout()` reports on its way. */
+/** Progress of `layout()`. */
 export type LayoutEvent = ProbeEvent | { type: 'part'; part: LayoutPart; progress: { done: number; total: number } };

@@ -10,7 +10,7 @@ export interface ProcessesOptions {
    * processes come first; the others keep the figures of `/proc/<pid>/status`.
    */
   pssLimitMs?: number;
-  /** Time limit for NVML, in milliseconds; default 2000. Without an answer `gpuBytes` is null. */
+  /** Time limit for NVML, in milliseconds; default 2000. `gpuBytes` is null if it does not answer. */
   deadlineMs?: number;
   signal?: AbortSignal;
 }
@@ -41,9 +41,9 @@ export interface ProcessMemory {
   /** Container, service or process tree that it belongs to: `id` of a group. */
   group: string;
   /**
-   * What the machine gets back if this process ends, as far as it is known: anonymous memory, its share of shared memory,
-   * mapped files that it has locked (mlock), and on unified memory its GPU memory. Without other mapped files, which the
-   * kernel takes back when it needs to, and without swap. null: not known.
+   * Known memory that the machine gets back if this process ends: anonymous memory, its share of shared memory, mapped
+   * files that it has locked (mlock), and on unified memory its GPU memory. Other mapped files, which the kernel takes
+   * back when it needs to, and swap do not count. null: not known.
    */
   held: Natural | null;
   /**
@@ -51,7 +51,7 @@ export interface ProcessMemory {
    * upper bound. null: `held` is null.
    */
   heldFrom: 'pss' | 'rss' | null;
-  /** VmRSS of `/proc/<pid>/status`: anonymous + file + shared. Not the memory of a process: see `held`. */
+  /** VmRSS of `/proc/<pid>/status`: anonymous + file + shared. A process holds another amount: see `held`. */
   rss: Natural | null;
   /** RssAnon. */
   anonymous: Natural | null;
@@ -65,9 +65,9 @@ export interface ProcessMemory {
   locked: Natural | null;
   /** VmHWM: the largest `rss` so far. */
   peakRss: Natural | null;
-  /** Of processes that matter; null: not read (small, time limit, permission), and then RSS is all there is. */
+  /** Shares of the processes that matter; null: not read (small, time limit, permission), and only RSS is known. */
   pss: ProportionalMemory | null;
-  /** GPU memory by NVML. On unified memory it is host memory that no RSS contains. null: not known here. */
+  /** GPU memory by NVML. It is host memory that no RSS contains if memory is unified. null: not known here. */
   gpuBytes: Natural | null;
 }
 
@@ -92,7 +92,7 @@ export interface ProcessGroup {
   pids: Natural[];
   /** Sums over its processes; `null` values of processes are left out. */
   held: Natural;
-  /** Whether `held` counts shared pages once, to 1 %. false: an upper bound. */
+  /** True if `held` counts shared pages once, to 1 %. false: an upper bound. */
   exact: boolean;
   anonymous: Natural;
   shared: Natural;
@@ -110,23 +110,23 @@ export interface SharedMemory {
   from: string;
 }
 
-/** One kind of memory: what the kernel counts on the whole machine, and what the listed processes explain of it. */
+/** One kind of memory: the kernel's count on the whole machine, and the part that the listed processes explain. */
 export interface ExplainedMemory {
   /** The kernel's (or the driver's) sum; null: unknown. */
   total: Natural | null;
   /** The listed processes' sum. */
   listed: Natural;
-  /** Whether `listed` counts shared pages once. */
+  /** True if `listed` counts shared pages once. */
   exact: boolean;
 }
 
-/** Who holds memory: processes and their groups, by `processes()`. */
+/** Memory of processes and their groups, by `processes()`. */
 export interface ProcessesReport {
   schema: 'umaprobe/processes/1';
   at: Timestamp;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
-  /** Memory model of the GPUs; null: there is none. With several models, `unified` if one is. */
+  /** Memory model of the GPUs; null: there is none. One unified GPU among several makes it `unified`. */
   memoryModel: MemoryModel | null;
   /** MemTotal. */
   total: Natural;
@@ -143,10 +143,10 @@ export interface ProcessesReport {
   unattributed: Integer;
   /** Processes that this user may not read, and that are missing here (hidepid of /proc). */
   hiddenProcesses: Natural;
-  /** What could not be read, and what that means for the figures. */
+  /** Facts that could not be read, and their meaning for the figures. */
   limits: string[];
   /** Path of a property → its source, or why it is null. */
   from: Record<string, string>;
-  /** In milliseconds. */
+  /** Duration in milliseconds. */
   durationMs: Amount;
 }

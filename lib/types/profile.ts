@@ -1,5 +1,6 @@
 /** Profiles: the memory that a program takes by its settings, and the largest safe configuration. */
 
+import type { ResultWord } from './results.ts';
 import type { Amount, Factor, Integer, Natural, Positive, Timestamp } from './scalars.ts';
 
 /** Value of each varied parameter: `{ batch_size: 8, seq_len: 2048 }`. */
@@ -7,10 +8,10 @@ export type ProfileParameters = Readonly<Record<string, Factor>>;
 
 /** A parameter and the values that are tried, rising. */
 export interface ProfileVariation {
-  /** As in the placeholder: "batch_size" for `{batch_size}`. */
+  /** The placeholder's name: "batch_size" for `{batch_size}`. */
   name: string;
   /**
-   * Above 0, rising; most often each is twice the one before.
+   * Values above 0, rising; most often each is twice the one before.
    * @minItems 1
    */
   values: readonly Factor[];
@@ -24,39 +25,31 @@ export interface ProfileBisection {
   to: Positive;
 }
 
-/** What `peakBytes` is expected to be, before the trial. Bytes; `low` ≤ `bytes` ≤ `high`. */
+/** Expected `peakBytes` before the trial. Bytes; `low` ≤ `bytes` ≤ `high`. */
 export interface ProfilePrediction {
   bytes: Natural;
   low: Natural;
   high: Natural;
-  /** How it was found, with the trials it rests on. */
+  /** Method, with the trials it rests on. */
   model: string;
   /** Number of these trials. One alone tells no growth, so nothing is refused by it. */
   trials: Positive;
 }
 
 /**
- * How a trial ended.
+ * End of a trial.
  * - `ok`: the command ended well, or reached `ready` or `steps`, and the peak stayed within the limit.
- * - `over`: it ended well, but its peak is above the limit.
  * - `refused`: it was not run, because its predicted peak is above the limit. Whether it fits is not known.
  * - `skipped`: it was not run, because it is at or above a configuration that was measured unsafe, or in which the machine vanished.
  * - `stopped`: the guard stopped it at the limit or the floor. The peak is what it had reached until then.
  * - `out-of-memory`: it failed, and its output says that an allocation did.
  * - `failed`: it could not be started, ended with another exit code than 0 or by a signal, or ran longer than `trialTimeMs`.
- * - `fatal`: the machine vanished during this trial in an earlier run.
- * - `aborted`: by the caller.
+ * - `machine-lost`: the machine vanished during this trial in an earlier run.
  */
-export type ProfileStatus =
-  | 'ok'
-  | 'over'
-  | 'refused'
-  | 'skipped'
-  | 'stopped'
-  | 'out-of-memory'
-  | 'failed'
-  | 'fatal'
-  | 'aborted';
+export type ProfileStatus = Extract<
+  ResultWord,
+  'ok' | 'over' | 'refused' | 'skipped' | 'stopped' | 'out-of-memory' | 'failed' | 'machine-lost' | 'aborted'
+>;
 
 /** Parts of a trial. `plateau` is the median of the second half of the run; `peak` the highest; `after` once it has ended. */
 export interface ProfilePhases {
@@ -70,7 +63,7 @@ export interface ProfilePhases {
   after: Natural | null;
 }
 
-/** Whose memory a profile measures and limits. */
+/** Memory that a profile measures and limits. */
 export const PROFILE_POOLS = ['gpu', 'host'] as const;
 
 /**
@@ -82,7 +75,7 @@ export interface ProfilePool {
   name: (typeof PROFILE_POOLS)[number];
   /** MemTotal, or what programs can use of the smallest of `gpus`, in bytes. */
   total: Positive;
-  /** By their position in the snapshot; `total` is what programs can use, in bytes. Empty: the pool is the host's. */
+  /** GPUs by position in the snapshot; `total` is usable by programs, in bytes. Empty: the pool is the host's. */
   gpus: { index: Natural; name: string | null; total: Positive }[];
 }
 
@@ -112,9 +105,9 @@ export interface ProfileTrial {
   /** ISO 8601, UTC. null: not run. */
   startedAt: Timestamp | null;
   durationMs: Amount;
-  /** From the journal of an earlier run that `resume` goes on with. */
+  /** True: from the journal of an earlier run that `resume` continues. */
   earlier: boolean;
-  /** What there is to say about it, as a sentence; null: nothing. */
+  /** A note on it, as a sentence; null: nothing. */
   notes: string | null;
 }
 
@@ -141,18 +134,15 @@ export interface ProfileCurve {
 export interface ProfileUnfinished {
   /** ISO 8601, UTC: begin of its last trial, or of the run. */
   at: Timestamp;
-  /** Whether the machine was started again since. Then the trial is fatal: nothing at or above it is run. */
+  /** True if the machine was started again since. The trial is `machine-lost` then: nothing at or above it is run. */
   otherBoot: boolean;
   /** The trial it was lost in; null: between trials. */
   params: ProfileParameters | null;
   sentence: string;
 }
 
-/**
- * How a profile ended. `complete`: every configuration was run or refused. `failed`: the smallest configuration is not
- * safe. `not-clean`: the memory did not come back. `aborted`: by the caller.
- */
-export type ProfileState = 'complete' | 'failed' | 'not-clean' | 'aborted';
+/** End of a profile. `complete`: every configuration was run or refused. `failed`: the smallest configuration is not safe. */
+export type ProfileState = Extract<ResultWord, 'complete' | 'failed' | 'not-clean' | 'aborted'>;
 
 /** Options of `profile()`: `command`, and exactly one of `vary` and `bisect`. */
 export interface ProfileOptions {
@@ -176,7 +166,7 @@ export interface ProfileOptions {
    * of the host and never more than MemTotal less the floor, or all of a GPU's own memory.
    */
   limitBytes?: number;
-  /** Whose memory is measured and limited. Default: the host's where a visible GPU shares it or there is none, else the GPUs'. */
+  /** Measured and limited memory. Default: the host's if a visible GPU shares it or there is none, else the GPUs'. */
   limitPool?: ProfilePool['name'];
   /**
    * Memory to leave the host, in bytes. Default: the larger of 8 GiB and 7 % of MemTotal, but no more than a quarter. At least
@@ -195,11 +185,11 @@ export interface ProfileOptions {
   /** Longest time of a trial, in milliseconds, 100 to 86,400,000; one that takes longer has failed. Default: no limit. */
   trialTimeMs?: number;
   /**
-   * How long to wait for memory to come back, and before the first trial for the GPU programs of others, in milliseconds, up
-   * to 86,400,000. Default 60,000, and not for others: they are reported, and never stopped.
+   * Time to wait for memory to come back, and before the first trial for the GPU programs of others, in milliseconds,
+   * up to 86,400,000. Default 60,000, and 0 for others: they are reported, and never stopped.
    */
   waitMs?: number;
-  /** File that has each trial before it starts, so that the next run knows what was fatal; `false`: none. */
+  /** File that has each trial before it starts, so that the next run knows the fatal one; `false`: none. */
   journal?: string | false;
   /** Go on with the trials of the last run of this experiment, below a configuration that was fatal. */
   resume?: boolean;
@@ -207,25 +197,25 @@ export interface ProfileOptions {
   record?: boolean;
   /** Folder of the recording. Default: beside the journal. */
   folder?: string;
-  /** Called with each event. If it throws, the trial is stopped, and `profile()` rejects with that error. */
+  /** Receives each event. If it throws, the trial is stopped, and `profile()` rejects with that error. */
   onEvent?: (event: ProfileEvent) => void;
   /** Aborted: the trial is stopped, and the report has the rows so far. */
   signal?: AbortSignal;
 }
 
-/** What happens during a profile. */
+/** Events of a profile. */
 export type ProfileEvent =
-  /** Before the first trial. */
+  /** Facts before the first trial. */
   | { type: 'started'; report: ProfileStart }
   | { type: 'trial-started'; number: number; params: ProfileParameters; prediction: ProfilePrediction | null }
   /** A line of the command's output. */
   | { type: 'output'; stream: 'stdout' | 'stderr'; line: string }
-  /** About every 100 ms: what is available, and what the command's processes hold, in bytes. */
+  /** Available memory and that of the command's processes, in bytes, about every 100 ms. */
   | { type: 'reading'; available: number | null; groupBytes: number | null; groupGpuBytes: number | null }
   /** A row is complete, also one that was refused or comes from an earlier run. */
   | { type: 'trial'; trial: ProfileTrial };
 
-/** What is known before the first trial. */
+/** Facts that are known before the first trial. */
 export type ProfileStart = Pick<
   ProfileReport,
   | 'at'
@@ -254,7 +244,7 @@ export interface ProfileReport {
   simulated: string | null;
   bootId: string | null;
   /**
-   * As given, with its placeholders.
+   * The given command, with its placeholders.
    * @minItems 1
    */
   command: string[];
@@ -270,7 +260,7 @@ export interface ProfileReport {
   /** Memory in use before the first trial, in bytes. */
   baselineBytes: Natural;
   state: ProfileState;
-  /** Why it ended, as a sentence. */
+  /** The reason for its end, as a sentence. */
   reason: string;
   trials: ProfileTrial[];
   /** The largest safe configuration; null: none was found. `margin` is the limit less its peak. */
@@ -284,6 +274,6 @@ export interface ProfileReport {
   journalNotes: string[];
   /** Folder of the recording; null: none was made. */
   recording: string | null;
-  /** In milliseconds. */
+  /** Duration in milliseconds. */
   durationMs: Amount;
 }

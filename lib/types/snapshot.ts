@@ -27,7 +27,7 @@ export interface Snapshot {
   /** CUDA_VISIBLE_DEVICES of this process, which hides devices from CUDA and not from NVML; null: not set. */
   cudaVisibleDevices: string | null;
   devices: DeviceSnapshot[];
-  /** Why `devices` is empty; null when it is not. */
+  /** The reason why `devices` is empty; null when it is not. */
   noDevices: string | null;
   /** Path of a property ("host.cmaFree", "pressure", "driver.poolBytes") → its source file, or why it is null. */
   from: Record<string, string>;
@@ -42,10 +42,10 @@ export type Reading = Omit<Snapshot, 'judgement'>;
 /** Options of `snapshot()`. */
 export interface SnapshotOptions {
   /**
-   * How to read `cudaMemGetInfo`, which needs a CUDA context (527 MiB on an H200).
+   * The way to read `cudaMemGetInfo`, which needs a CUDA context (527 MiB on an H200).
    * - `auto` (default): only if this process already has a context.
-   * - `needed`: as `child`, but not on a device that shares the host's memory where a context would leave something behind
-   *   or take what is needed: from driver 590 on its memory stays in the driver's pools, and a machine may be short of it.
+   * - `needed`: as `child`, but not on a device that shares the host's memory if a context would leave memory behind or
+   *   take what is needed: its memory stays in the driver's pools from driver 590 on, and a machine may be short of it.
    * - `neededInProcess`: the same devices, but with contexts in this process, which keeps them. Saves the second start of
    *   CUDA (250 ms on an H200), for programs that end soon.
    * - `child`: for every device, in a short-lived child process with a time limit.
@@ -54,9 +54,9 @@ export interface SnapshotOptions {
    */
   memGetInfo?: 'auto' | 'needed' | 'neededInProcess' | 'child' | 'inProcess' | 'never';
   /**
-   * Whether to ask CUDA about devices that CUDA_VISIBLE_DEVICES hides from this process, as `umaprobe snapshot` does: a
+   * True: asks CUDA about devices that CUDA_VISIBLE_DEVICES hides from this process, as `umaprobe snapshot` does: a
    * short-lived child process without that variable asks, once for each value of it, and only if a device is hidden.
-   * Default false: of a hidden device, which has `visible: false`, only what NVML reports is known.
+   * Default false: a hidden device has `visible: false`, and only NVML's facts.
    */
   hiddenDevices?: boolean;
   /**

@@ -3,31 +3,26 @@
 import type { AllocatorKind } from './kinds.ts';
 import type { Settled } from './layout.ts';
 import type { ProbeEvent, ProbeHeader, ProbeOptions } from './probe.ts';
+import type { ResultWord, StepState } from './results.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
 
 /**
- * How a stress test ended.
+ * End of a stress test.
  * - `limit`: `maxBytes` was reached. `out-of-memory`: the allocator refused even a step of `resolutionBytes`.
  * - `share`: the next step would take memory that stays free for the GPU's other users.
  * - `floor`: the next step would take the host below its floor. `pressure`: programs wait for memory (PSI).
  *   `contiguity`: memory is free, but no more blocks of 2 MiB.
- * - `journal`: the journal can no longer be written, as on a full disk; `maxBytes` is what was held until then.
- * - `aborted`: by the caller. `timeout`: the time limit was reached. `failed`: verification found wrong bytes, or a
- *   call failed.
- * - `lost`: the child process vanished.
+ * - `journal`: the journal can no longer be written, as on a full disk; `maxBytes` was held until then.
+ * - `failed`: verification found wrong bytes, or a call failed.
  */
 export type StressState =
   | 'limit'
-  | 'out-of-memory'
   | 'share'
   | 'floor'
   | 'pressure'
   | 'contiguity'
   | 'journal'
-  | 'aborted'
-  | 'timeout'
-  | 'failed'
-  | 'lost';
+  | Extract<ResultWord, 'out-of-memory' | 'aborted' | 'timeout' | 'failed' | 'lost'>;
 
 /** One step of a stress test. */
 export interface StressStep {
@@ -38,7 +33,7 @@ export interface StressStep {
   /** Expected and measured cost of the step to the machine, in bytes. null: unknown. */
   predictedCost: number | null;
   cost: number | null;
-  state: 'ok' | 'out-of-memory' | 'stopped' | 'failed';
+  state: Extract<StepState, 'ok' | 'out-of-memory' | 'stopped' | 'failed'>;
   reason: string | null;
   allocMs: Amount | null;
   touchMs: Amount | null;
@@ -53,14 +48,14 @@ export interface StressReport extends ProbeHeader {
   mode: 'total' | 'single';
   state: StressState;
   /**
-   * Memory of the device that stayed free for its other users, and the rule that gave this amount. On unified memory it
-   * is part of the floor: the larger of the two binds. null: nobody else used the device.
+   * Memory of the device that stayed free for its other users, and the rule that gave this amount. It is part of the
+   * floor if memory is unified: the larger of the two binds. null: nobody else used the device.
    */
   share: { bytes: Natural; from: string } | null;
   /** Largest sum held at one time (`total`), or largest block (`single`). */
   maxBytes: Natural;
   /**
-   * What limited the test, with numbers: "MemAvailable 16.4 GiB less the next 64.0 MiB would be below the floor of 16.4
+   * The limit of the test, with numbers: "MemAvailable 16.4 GiB less the next 64.0 MiB would be below the floor of 16.4
    * GiB".
    */
   boundBy: string;
@@ -70,10 +65,10 @@ export interface StressReport extends ProbeHeader {
   chunkBytes: Positive;
   resolutionBytes: Positive;
   /**
-   * What the device read back: the bytes compared, how many of them were wrong, and the offset of the first wrong one
-   * in the held memory (blocks in the order of their allocation; null: none was wrong). null: not requested, or not
-   * done, because the search failed, the run was stopped, or in `single` mode the largest block could not be allocated
-   * again (`boundBy` says so).
+   * Result of reading back: the bytes compared, the number of wrong ones, and the offset of the first wrong one in the
+   * held memory (blocks in the order of their allocation; null: none was wrong). null: not requested, or not done,
+   * because the search failed, the run was stopped, or in `single` mode the largest block could not be allocated again
+   * (`boundBy` says so).
    */
   verified: { bytes: Natural; mismatches: Natural; firstMismatch: Natural | null } | null;
   holdMs: Amount;
@@ -104,7 +99,7 @@ export interface StressOptions extends ProbeOptions {
   single?: boolean;
   /**
    * Memory of the device that stays free for its other users, in bytes: 0 to 2^53 − 1. Default, if there are any: the
-   * larger of 1 GiB and 10 % of what they hold. At least 256 MiB unless `acceptThatOthersRunOut`.
+   * larger of 1 GiB and 10 % of their memory. At least 256 MiB unless `acceptThatOthersRunOut`.
    */
   shareBytes?: number;
   /** Allow `shareBytes` below 256 MiB: the other users of the device may then fail for lack of memory. */
@@ -115,17 +110,17 @@ export interface StressOptions extends ProbeOptions {
   chunkBytes?: number;
   /** Fill every byte with a pattern on the device, read it back there and compare. */
   verify?: boolean;
-  /** How long to hold the maximum, in milliseconds: 0 to 86400000. Default 0. */
+  /** Time to hold the maximum, in milliseconds: 0 to 86400000. Default 0. */
   holdMs?: number;
   /** Start below the step in which an earlier run was lost (see `unfinished`). */
   resume?: boolean;
   onEvent?: (event: StressEvent) => void | Promise<void>;
 }
 
-/** What `stress()` reports on its way. */
+/** Progress of `stress()`. */
 export type StressEvent = ProbeEvent | { type: 'step'; step: StressStep; progress: StressProgress };
 
-/** How far a stress test has come: what is held, what will be, and the time that is left; null: not known. */
+/** Progress of a stress test: bytes held, bytes to come, and the time that is left; null: not known. */
 export interface StressProgress {
   heldBytes: number;
   expectedBytes: number | null;

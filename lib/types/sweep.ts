@@ -3,24 +3,8 @@
 import type { DType } from './dtypes.ts';
 import type { AllocatorKind } from './kinds.ts';
 import type { CountersMoved, ProbeEvent, ProbeHeader, ProbeOptions, Times } from './probe.ts';
+import type { ResultWord, RunState, StepState } from './results.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
-
-/**
- * `ok`: all repeats succeeded. `refused`: not run, because the host would have fallen below its floor, or the size
- * exceeds the device's memory (see `reason`). `out-of-memory`: reported by the allocator. `stopped`: the guard
- * intervened, or the journal could not be written. `failed`: any other failure. `aborted`: by the caller or the time limit. `lost`: the child process
- * vanished during the step. `not-reached`: the sweep ended before it.
- */
-export type SweepStepState =
-  | 'ok'
-  | 'refused'
-  | 'out-of-memory'
-  | 'unsupported'
-  | 'stopped'
-  | 'failed'
-  | 'aborted'
-  | 'lost'
-  | 'not-reached';
 
 /** A requested tensor. */
 export interface Tensor {
@@ -42,8 +26,9 @@ export interface SweepStep {
   requestedBytes: Positive;
   /** The tensor behind the size; null for a plain size. */
   tensor: Tensor | null;
-  state: SweepStepState;
-  /** Why the state is not `ok`; null if it is. */
+  /** `ok`: all repeats succeeded. */
+  state: StepState | Extract<ResultWord, 'unsupported'>;
+  /** The reason why the state is not `ok`; null if it is. */
   reason: string | null;
   /** Completed repeats. */
   repeats: Natural;
@@ -60,7 +45,7 @@ export interface SweepStep {
   moved: CountersMoved | null;
   /**
    * Time of one repeat outside CUDA calls: readings and messages (median over the repeats) and the journal's share of
-   * the step. In real milliseconds, also on a simulated machine.
+   * the step. The unit is real milliseconds, also on a simulated machine.
    */
   overheadMs: Amount | null;
 }
@@ -90,8 +75,8 @@ export interface SweepReport extends ProbeHeader {
    * @maximum 1000
    */
   repeat: number;
-  state: 'complete' | 'aborted' | 'stopped' | 'timeout' | 'lost';
-  /** Why the sweep ended early; null when complete. */
+  state: RunState;
+  /** The reason why the sweep ended early; null when complete. */
   reason: string | null;
   steps: SweepStep[];
   spills: Spill[];
@@ -104,7 +89,7 @@ export interface SweepOptions extends ProbeOptions {
   kinds?: readonly AllocatorKind[] | 'all';
   /** Sizes in bytes, each 1 to 2^53 − 1. Give one of `sizes`, `range`, `tensors` and `preset`. */
   sizes?: readonly number[];
-  /** From `from` to `to` in steps of `step` bytes, or doubling without `step`. */
+  /** Sizes from `from` to `to` in steps of `step` bytes, or doubling without `step`. */
   range?: { from: number; to: number; step?: number };
   /** Every combination of a dtype with a shape or number of elements. */
   tensors?: { dtypes: readonly DType[]; shapes?: readonly (readonly number[])[]; elements?: number };
@@ -116,10 +101,10 @@ export interface SweepOptions extends ProbeOptions {
   onEvent?: (event: SweepEvent) => void | Promise<void>;
 }
 
-/** What `sweep()` reports on its way. */
+/** Progress of `sweep()`. */
 export type SweepEvent = ProbeEvent | { type: 'step'; step: SweepStep; progress: SweepProgress };
 
-/** How far a sweep has come: steps, and the time that is left. */
+/** Progress of a sweep: steps, and the time that is left. */
 export interface SweepProgress {
   done: number;
   total: number;

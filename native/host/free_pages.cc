@@ -35,7 +35,8 @@ double parse_free_blocks(std::string_view text, double page_size) {
   return bytes;
 }
 
-// A list is two lines, "    cpu: 0" and "              count:    12", and what is not counted.
+// A list is two lines, "    cpu: 0" and "              count:    12", and lines that are not
+// counted.
 double parse_cpu_lists(std::string_view text, double page_size) {
   double bytes = kUnknown;
   bool in_list = false;

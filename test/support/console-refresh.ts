@@ -1,4 +1,4 @@
-/** Rewrites ```console blocks with fresh output (scripts/refresh-docs.mjs), and keeps what a page leaves out. */
+/** Rewrites ```console blocks with fresh output (scripts/refresh-docs.mjs), and keeps the parts left out. */
 import { type Block, differenceOf, ELISION, masked, partsOf, typeInto } from './console-blocks.ts';
 
 /** Masks what differs between any two runs: all numbers but amounts of memory. */
@@ -8,7 +8,7 @@ function steady(line: string): string {
 }
 
 /**
- * The lines that a page shows, with those of a new output in their place. Where the page leaves lines out (`…`), the new
+ * The lines that a page shows, with those of a new output in their place. If the page leaves lines out (`…`), the new
  * text leaves out the same part: each shown part reaches from its first to its last line that is still in the output.
  *
  * @returns the lines, and the shown lines for which the output has no counterpart.

@@ -1,6 +1,6 @@
 /**
- * Ends what the tests started, also where Vitest or a worker was killed: every process below a worker inherits a variable
- * that names it, and a shell that outlives the worker ends all that have the variable.
+ * Ends the processes of tests, also where Vitest or a worker was killed: every process below a worker inherits a
+ * variable that names it, and a shell that outlives the worker ends all that have the variable.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ if (!process.env[NAME]?.startsWith(ownVariable)) {
 /** The variable, for a program that does not get the environment of this process. */
 export const inheritance: Readonly<Record<string, string>> = { [NAME]: process.env[NAME] ?? '' };
 
-/** Whether a process is below this worker, or was before its parent ended. */
+/** True if a process is below this worker, or was before its parent ended. */
 export function isOfWorker(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`${NAME}=${inheritance[NAME]}`);

@@ -1,6 +1,6 @@
 /**
- * The matrix of broken machines: every single fault, what a snapshot of a machine with it says, and what doctor says.
- * The reading is the built package's, in a process of its own; the verdict and the checks are computed here from it.
+ * The matrix of broken machines: every single fault, with the snapshot and doctor's rows of a machine that has it. The
+ * reading is the built package's, in a process of its own; the verdict and the checks are computed here from it.
  */
 import { checkResult } from '../../lib/core/doctor/check-result.ts';
 import { FINDING_IDS, outcomeOf } from '../../lib/core/memory/findings/index.ts';
@@ -10,7 +10,7 @@ import type { CheckResult, Snapshot } from '../../lib/types/index.ts';
 import { parseLines, requireSuccess, resultOf, startModule } from './processes.ts';
 import { ROOT } from './root.ts';
 
-/** What a fault does to a healthy machine with a GPU. `harmless`: nothing that anyone needs; an older function helps. */
+/** Effect of a fault on a healthy machine. `harmless`: nothing that anyone needs; an older function helps. */
 export type Effect = 'wrong' | 'harmless';
 
 export interface FaultCase {
@@ -231,7 +231,7 @@ export async function diagnose(machine: Machine, options: { hangs?: boolean } = 
   }
 }
 
-/** doctor's rows, with what it reads besides a snapshot as on a machine where all of that is fine. */
+/** doctor's rows, with its readings besides a snapshot as on a healthy machine. */
 function check(snapshot: Snapshot): CheckResult[] {
   const access = { nodes: [], closed: [], settings: {} };
   const facts = { snapshot, access, programs: new Set<string>(), oversubscription: '1', swapBytesPerSecond: 0 };
@@ -253,7 +253,7 @@ export async function mapCells<T, R>(cells: readonly T[], work: (cell: T) => Pro
 
 const LEVELS = ['ok', 'notice', 'warning', 'danger'];
 
-/** What is wrong with a diagnosis of a machine with a fault; [] if nothing is. */
+/** Complaints about a diagnosis of a machine with a fault; [] if it is right. */
 export function complaints(fault: FaultCase, broken: Diagnosis, healthy: Diagnosis): string[] {
   const found: string[] = [];
   const worst = LEVELS.indexOf(broken.snapshot.judgement.level);

@@ -23,13 +23,13 @@ export interface H200Run {
   rank?: number;
   dropout?: number;
   trainable: number;
-  /** Of a cache that generate() has filled. */
+  /** Bytes of a cache that generate() has filled. */
   cacheBytes?: number;
-  /** Of a model that was loaded and not used: its tensors. */
+  /** Bytes of the tensors of a model that was loaded and not used. */
   bytes?: number;
   peakAllocated: number;
   reserved: number;
-  /** Of the device; left out where other runs were on it. */
+  /** Bytes in use on the device; left out if other runs were on it. */
   used?: number;
 }
 
@@ -42,7 +42,7 @@ export const H200_RUNS = read('runs.jsonl')
 
 export const H200_CONFIGS = JSON.parse(read('configs.json')) as Record<string, Record<string, unknown>>;
 
-/** CUDA's context and kernels, where it could not be read: what the other runs have. */
+/** CUDA's context and kernels, if it could not be read: the amount of the other runs. */
 const CONTEXT = 0.8e9;
 
 export function usedBy({ reserved, used }: H200Run): number {

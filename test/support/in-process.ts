@@ -1,4 +1,4 @@
-/** The command line in this process: what it refuses needs no binary, and no process of its own. */
+/** The command line in this process: its refusals need no binary, and no process of their own. */
 import { Writable } from 'node:stream';
 import { type Io, main } from '../../lib/cli/main.ts';
 import type { CliResult } from './cli.ts';
@@ -11,7 +11,7 @@ class Kept extends Writable {
   }
 }
 
-/** What other files read in this process, and a command that refuses leaves as it is. */
+/** State that other files read in this process, and that a command that refuses leaves as it is. */
 const shared = () =>
   JSON.stringify([process.cwd(), process.exitCode, process.env.UMAPROBE_SIM, process.listenerCount('exit')]);
 

@@ -9,7 +9,7 @@ import { type ModuleProcess, parseLines, requireSuccess, resultOf, startModule }
 import { ROOT } from './root.ts';
 
 /**
- * Runs the body of an async function in which `umaprobe` is the package; answers what it returns.
+ * Runs the body of an async function in which `umaprobe` is the package; answers its result.
  *
  * @param options `imports`: import declarations in front of it.
  */
@@ -63,7 +63,7 @@ export function evaluateOnMachine<T>(
   return evaluatePackage(onMachine, { imports });
 }
 
-/** What disturbs a run of stress(). */
+/** Disturbance of a run of stress(). */
 export interface Disturbance {
   /** "<n> <action>": what happens as the n-th record of the journal is written; see probe-hook.mjs. */
   at?: string;
@@ -73,7 +73,7 @@ export interface Disturbance {
   blockMs?: number;
 }
 
-/** How a process that calls stress() ended. */
+/** End of a process that calls stress(). */
 export interface StressResult {
   report: StressReport | null;
   error: { code: string; message: string } | null;

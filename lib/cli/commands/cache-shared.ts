@@ -1,4 +1,4 @@
-/** What several cache commands share: options, drop levels, and a walk that shows progress and stops at a signal. */
+/** Common to cache commands: options, drop levels, and a walk that shows progress and stops at a signal. */
 
 import { clean, formatBytes } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
@@ -14,7 +14,7 @@ export const TOP = {
   summary: `How many files to list: ${LIMITS.top.min} to ${LIMITS.top.max} (default 10)`,
 } as const;
 
-/** Of the description of a command that takes paths. */
+/** Part of the description of a command that takes paths. */
 export const UNREADABLE_EXIT = 'Exit code: 1 if a given path could not be read.';
 
 export const SUDO = {

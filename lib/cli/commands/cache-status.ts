@@ -38,7 +38,7 @@ export const cacheStatusCommand: Command = {
   },
 };
 
-/** Whether a given path could not be read at all. */
+/** True if a given path could not be read at all. */
 export function isMissing({
   path,
   problems,

@@ -1,4 +1,4 @@
-/** Which machines are asked, and how: the options of `cluster` and `cluster check`. */
+/** The machines and the way to ask them: the options of `cluster` and `cluster check`. */
 import { closeSync } from 'node:fs';
 import { checkText } from '../../base/arguments.ts';
 import { formatBytes, formatDuration, MiB } from '../../base/format.ts';
@@ -107,7 +107,7 @@ export function hostsOf(values: OptionValues, command: string): readonly string[
   return hosts === undefined ? undefined : checkHosts(hosts, '--hosts', () => 'a name of --hosts');
 }
 
-/** What the machines answer, with a line on a terminal meanwhile; a signal ends every ssh, and is the exit code. */
+/** Asks the machines, with a line on a terminal meanwhile; a signal ends every ssh, and is the exit code. */
 export async function unlessInterrupted<T>(
   context: Context,
   options: ClusterOptions,

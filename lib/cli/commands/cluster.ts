@@ -61,7 +61,7 @@ export const clusterCommand: Command = {
   },
 };
 
-/** As doctor: a warning is 1, a danger 7. */
+/** Exit codes are those of doctor: a warning is 1, a danger 7. */
 function exitCodeOf({ level }: ClusterReport): number {
   if (level === null) return EXIT.noGpu;
   if (level === 'danger') return EXIT.failures;

@@ -19,7 +19,7 @@ const NAME = 'compare';
 /** A recording with 100,000 points has some 20 MB. */
 const MAX_BYTES = 256 * MiB;
 
-/** What a document is called in a message. */
+/** Name of a document in a message. */
 const KINDS: Readonly<Record<Comparable['schema'], string>> = {
   'umaprobe/snapshot/1': 'a snapshot',
   'umaprobe/processes/1': 'a list of processes',

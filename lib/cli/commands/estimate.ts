@@ -18,7 +18,7 @@ import { UsageError } from '../core/usage.ts';
 
 const NAME = 'estimate';
 
-/** Which model, and what it is used for: also the options of every command that asks whether a model fits. */
+/** Options of a model and its use, also of every command that asks whether a model fits. */
 export const MODEL_OPTIONS: OptionTable = {
   params: { type: 'string', placeholder: '<n>', summary: 'A number of parameters instead of a model, such as 70e9' },
   dtype: {
@@ -210,7 +210,7 @@ export function modelOf(values: OptionValues, named: readonly string[], command:
   return model;
 }
 
-/** Of the smallest language models. */
+/** Parameters of the smallest language models. */
 const LEAST_PARAMETERS = 100_000;
 
 /** "70e9", and as names of models have it: "70B", "350M". */
@@ -244,7 +244,7 @@ function cacheType(values: OptionValues, command: string): string | undefined {
   );
 }
 
-/** Of a number of parameters --dtype is that of the weights. */
+/** --dtype is that of the weights with --params. */
 function trainingDtype(values: OptionValues, command: string): EstimateOptions['dtype'] {
   const isTraining = choice(values, 'use', ESTIMATE_USES, 'inference', command) !== 'inference';
   if (!isTraining || text(values, 'dtype') === undefined || text(values, 'params') !== undefined) return undefined;
@@ -266,7 +266,7 @@ function offload(values: OptionValues, command: string): Offload[] | undefined {
   });
 }
 
-/** How a model is divided. Machines with one GPU each have a rank each. */
+/** Division of a model. Machines with one GPU each have a rank each. */
 function parallel(values: OptionValues, command: string): Partial<EstimateOptions> {
   const of = (option: string) => count(values, option, LIMITS.devices, command);
   const [tensor, pipeline, context, nodes] = [

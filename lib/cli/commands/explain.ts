@@ -88,7 +88,7 @@ async function* checkedStream(stream: AsyncIterable<Uint8Array>): AsyncGenerator
   }
 }
 
-/** What a shell has opened, as for <(command), ends with its command; a named pipe or a device may never end. */
+/** A pipe that a shell has opened, as for <(command), ends with its command; a named pipe or a device may never end. */
 function fileText(path: string): Iterable<Uint8Array> {
   if (/\s/.test(path) && !existsSync(path))
     throw new UsageError(

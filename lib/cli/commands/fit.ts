@@ -37,7 +37,7 @@ const NAME = 'fit';
 /** Half of the library's limit, since a person is waiting: creating a context takes some 100 ms. */
 const CHILD_DEADLINE_MS = 5000;
 
-/** What a program is started with, where its rules depend on it. */
+/** Settings of a program on which its rules depend. */
 export const PROGRAM_OPTIONS: OptionTable = {
   'program-version': {
     type: 'string',
@@ -276,7 +276,7 @@ function checkQuestion(values: OptionValues, words: readonly string[]): void {
     throw new UsageError('--flags needs a program with flags: PyTorch has none, its settings are in your code.', NAME);
 }
 
-/** What is asked about. */
+/** Subject of the question. */
 type Subject<M = string | ModelDescription> = { bytes: number } | { model: M };
 
 /** null: a table without a model. */

@@ -1,4 +1,4 @@
-/** What `guard` and `launch` share: --ready, --grace, and what they say of the program that they start. */
+/** Common parts of `guard` and `launch`: --ready, --grace, and texts about the program that they start. */
 import { UmaError } from '../../base/errors.ts';
 import { isProgram } from '../../base/find-program.ts';
 import { clean } from '../../base/format.ts';
@@ -10,7 +10,7 @@ import type { Context } from '../core/command.ts';
 import { duration, flag, text } from '../core/options.ts';
 import { UsageError } from '../core/usage.ts';
 
-/** Of the processes that a program leaves. */
+/** Names in a sentence about processes that a program leaves. */
 const MOST_NAMES = 5;
 
 export const READY = {
@@ -40,7 +40,7 @@ export function notifyOf(values: Context['values'], command: string): readonly s
   return words;
 }
 
-/** What is said of a command that did not do its work; null: it did. */
+/** Text about a command that did not do its work; null: it did. */
 export function notifiedText({ failure }: Extract<GuardEvent, { type: 'notified' }>): string | null {
   return failure === null ? null : `umaprobe: --notify: ${failure}.\n`;
 }
@@ -70,7 +70,7 @@ export function tellOfPipe({ json, stderr, stdout, values }: Context): void {
   stderr.write('umaprobe: --ready reads the output: the program sees a pipe and not this terminal.\n');
 }
 
-/** Why a program could not be started, with the exit code of a shell for that; null: it is another error. */
+/** The reason why a program could not be started, with the exit code of a shell for that; null: it is another error. */
 export function whyNotStarted(error: unknown, file: string): { text: string; exitCode: number } | null {
   if (!(error instanceof UmaError) || error.call !== `start ${file}`) return null;
   const text = clean(error.message)

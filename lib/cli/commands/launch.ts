@@ -199,7 +199,7 @@ function useOf(values: OptionValues): EstimateOptions {
   return { ...(context === undefined ? {} : { context }), ...(sequences === undefined ? {} : { sequences }) };
 }
 
-/** What happens, on stderr: stdout belongs to the program. */
+/** Shows events on stderr: stdout belongs to the program. */
 function show(event: LaunchEvent, { json, stderr, values }: Context, isDryRun: boolean): void {
   if (event.type === 'notified') stderr.write(notifiedText(event) ?? '');
   if (flag(values, 'quiet')) return;

@@ -34,7 +34,7 @@ export const SAFETY_OPTIONS: OptionTable = inSection('Machine and safety', {
   },
 });
 
-/** For a command that takes one kind. */
+/** Option of a command that takes one kind. */
 export const KIND_OPTION: OptionTable = {
   kind: {
     type: 'string',
@@ -51,7 +51,7 @@ export const PAGE: OptionSpec = {
   section: 'Reports',
 };
 
-/** Of a command whose page has more than fits a window. */
+/** Option of a command whose page has more than fits a window. */
 export const FULL: OptionSpec = {
   type: 'boolean',
   summary: 'Show every step and the pictures, too',

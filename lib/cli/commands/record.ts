@@ -130,7 +130,7 @@ async function follow(
   return { exitCode: EXIT.success, state };
 }
 
-/** What went wrong since the state before: each trouble is told once. */
+/** Troubles since the state before: each trouble is told once. */
 function newTroubles(before: RecorderState | null, { failure, removedSegments }: RecorderState): string[] {
   const isFull = removedSegments > 0 && (before?.removedSegments ?? 0) === 0;
   return [

@@ -1,4 +1,4 @@
-/** What watch calls attention to: a change of the verdict, and available memory that goes below a size. */
+/** Events to which watch calls attention: a change of the verdict, and available memory that goes below a size. */
 import { formatBytes } from '../../base/format.ts';
 import { headroom } from '../../core/memory/headroom.ts';
 import type { Level, Snapshot } from '../../types/index.ts';

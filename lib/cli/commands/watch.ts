@@ -239,7 +239,7 @@ class Changes {
   }
 }
 
-/** What a script wants to know without reading JSON. Empty: unknown. */
+/** Variables for a script that does not read JSON. Empty: unknown. */
 function variables(snapshot: Snapshot, previous: Level | null): Record<string, string> {
   const { because: sentence, level, safe } = snapshot.judgement;
   const { afterReclaim, immediate } = headroom(snapshot);

@@ -1,4 +1,4 @@
-/** What a command is, what it is given and what it returns. A command prints nothing itself unless it streams. */
+/** A command, its arguments and its result. A command prints nothing itself unless it streams. */
 import type { Terminal } from './terminal.ts';
 
 export interface OptionSpec {
@@ -11,7 +11,7 @@ export interface OptionSpec {
   summary: string;
   /** Every word that the value may be, where the placeholder does not list them: a shell completes them. */
   values?: readonly string[];
-  /** Heading of the help under which it stands, after those without one. */
+  /** Heading of the help under which it stands, after options without one. */
   section?: string;
 }
 
@@ -33,22 +33,22 @@ export interface BareWord {
 export interface Arguments {
   min: number;
   max: number;
-  /** Whether more may follow after `--`, and whether they are a program with options of its own. */
+  /** True: more may follow after `--`; `program`: they are a program with options of its own. */
   afterDashes: boolean | 'program';
   /** Option that an argument too many was probably meant for, if it looks so: `stress 60GB` is `stress --max 60GB`. */
   bareWord?: BareWord;
 }
 
 export interface Command {
-  /** As typed: "snapshot", "sim run". */
+  /** Name as typed: "snapshot", "sim run". */
   name: string;
-  /** What follows the name: "<name|file> [options]". */
+  /** Text after the name: "<name|file> [options]". */
   usage: string;
   /** A few sentences for its help page. */
   description: string;
   options: OptionTable;
   examples: readonly Example[];
-  /** Whether `--sim` applies. The `sim` commands take their machine as an argument instead. */
+  /** True if `--sim` applies. The `sim` commands take their machine as an argument instead. */
   readsMachine: boolean;
   /** Arguments after the name. */
   arguments: Arguments;
@@ -60,10 +60,10 @@ export interface ListedCommand extends Command {
   summary: string;
 }
 
-/** Every command, for those that describe the others. */
+/** All commands, for commands that describe the others. */
 export interface Commands {
   all: readonly ListedCommand[];
-  /** The one that runs if none is typed. */
+  /** Command that runs if none is typed. */
   defaultName: string;
 }
 

@@ -18,13 +18,13 @@ export const GLOBAL_OPTIONS: OptionTable = {
   version: { type: 'boolean', short: 'V', summary: 'Show the version' },
 };
 
-/** Of every command that prints amounts. */
+/** Option of every command that prints amounts. */
 export const EXACT = { type: 'boolean', summary: 'Every digit instead of GiB and GB' } as const;
 
 /** Time between readings on a screen: what changes more often cannot be read. */
 export const INTERVAL = { ...LIMITS.intervalMs, min: 100 };
 
-/** Those of every command that apply to this one. */
+/** Options of every command that apply to this one. */
 export function optionsOfEvery({ readsMachine }: Pick<Command, 'readsMachine'>): OptionTable {
   return Object.fromEntries(Object.entries(GLOBAL_OPTIONS).filter(([name]) => name !== 'sim' || readsMachine));
 }
@@ -134,7 +134,7 @@ function sizeProblem(word: string): string {
   return 'is not a size with its unit, such as 8GB (8·10^9 bytes), 8GiB (8·2^30 bytes) or 4096B.';
 }
 
-/** What a number without a unit may have meant, as words. Nobody counts a million GB, and nobody half bytes. */
+/** Readings of a number without a unit, as words. Nobody counts a million GB, and nobody half bytes. */
 function readings(number: string): string {
   if (Number(number) >= 1e6) return `${number}B (bytes)`;
   const large = `${number}GB (powers of 1000)`;
@@ -162,7 +162,7 @@ export function sizes(values: OptionValues, name: string, command: string): numb
   });
 }
 
-/** Whether the option was given. */
+/** True if the option was given. */
 export function isGiven(values: OptionValues, name: string): boolean {
   return values[name] !== undefined;
 }

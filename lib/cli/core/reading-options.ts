@@ -15,7 +15,7 @@ export function deadline(values: OptionValues, command: string): number {
   return duration(values, 'deadline', LIMITS.deadlineMs, PLAIN_READING.deadlineMs, command);
 }
 
-/** The same for a reading: what is read in a child process has at least as long. */
+/** The same for a reading: a reading in a child process has at least as long. */
 export function deadlines(values: OptionValues, command: string): { deadlineMs: number; childDeadlineMs: number } {
   const deadlineMs = deadline(values, command);
   return { deadlineMs, childDeadlineMs: Math.max(PLAIN_READING.childDeadlineMs, deadlineMs) };

@@ -1,4 +1,4 @@
-/** Model files that no process has mapped leave the page cache while a server runs that needs what is free. */
+/** Evicts model files that no process has mapped while a server runs that needs the free memory. */
 
 import { evictUntil } from './evict.ts';
 import { findEvictable } from './prepare/evictable.ts';
@@ -10,7 +10,7 @@ export interface Kept {
   free: number | null;
 }
 
-/** Once less than `bytes` is free: evicts, the largest file first, until it is. */
+/** Evicts files, the largest first, while less than `bytes` is free. */
 export async function keepFree(system: System, bytes: number, signal: AbortSignal): Promise<Kept> {
   const free = async (): Promise<number | null> => (await system.host()).free;
   const before = await free();

@@ -33,7 +33,7 @@ export async function reclaimFrom(
   const countersBefore = await currentCounters(system);
   signal?.throwIfAborted();
   const written = await binding.writeFile(`${folder}/memory.reclaim`, String(bytes), LIMIT_MS);
-  // EAGAIN is a result: the kernel has reclaimed what it found, but less than requested.
+  // EAGAIN is a result: the kernel has reclaimed less than requested.
   const short = isFailure(written) && written.name === 'EAGAIN';
   if (isFailure(written) && !short) throw reclaimError(folder, toUmaError(written));
   const after = await currentBytes(binding, folder, false);
@@ -101,7 +101,7 @@ async function currentBytes(binding: NativeBinding, folder: string, isNamed: boo
   return bytes;
 }
 
-/** Whether cgroup v2 is mounted: without it no cgroup is found, and not because of its name. */
+/** Tells whether cgroup v2 is mounted: without it no cgroup is found, whatever its name. */
 async function hasCgroups(binding: NativeBinding): Promise<boolean> {
   const [controllers] = await kernelFiles(binding).read([`${ROOT}/cgroup.controllers`]);
   return typeof controllers === 'string';

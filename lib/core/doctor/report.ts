@@ -1,4 +1,4 @@
-/** Reads what the chosen rows of the table of findings need, and shows what each of them found. */
+/** Reads the facts that the chosen rows of the table of findings need, and shows the result of each. */
 
 import { abortable } from '../../base/abort.ts';
 import { checkKeys, checkSignal, checkText, invalidType, invalidValue, type Keys } from '../../base/arguments.ts';
@@ -15,7 +15,7 @@ import { matching } from './select.ts';
 /** Limit for the readings of CUDA, NVML and the child, in milliseconds. */
 const READING_LIMIT_MS = 2800;
 /**
- * Least time for the child process, which starts Node and creates a context in about 100 ms each. With less its timeout
+ * Least time for the child process, which starts Node and creates a context in about 100 ms each. A shorter timeout
  * would mean nothing.
  */
 const CONTEXT_MS = 1000;

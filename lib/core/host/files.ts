@@ -25,13 +25,13 @@ export interface KernelFiles {
   limitMs: number;
   /** Texts, each at most 1 MiB. */
   read(paths: readonly string[]): Promise<Fact<string>[]>;
-  /** The same for files that every reading needs: they stay open. Of each text at most so many bytes. */
+  /** The same for files that every reading needs: they stay open. `bytes` limits each text. */
   reread(paths: readonly string[], bytes: readonly number[]): Promise<Fact<string>[]>;
   /** Names in a directory. */
   list(path: string): Promise<Fact<string[]>>;
 }
 
-/** As long as `snapshot()` waits for CUDA and NVML by default. */
+/** Equals the default time for which `snapshot()` waits for CUDA and NVML. */
 const LIMIT_MS = 2_000;
 
 /** @param wantedMs from now on; a second where it is shorter. */
@@ -73,7 +73,7 @@ export async function readTable<Rows extends FactTable>(
   return Object.fromEntries(values) as FactValues<Rows>;
 }
 
-/** Why nothing is known of a file whose text has another form. */
+/** The reason for unknown facts of a file whose text has another form. */
 export const unparsed = (file: string): string => `${file}: the text is not in the kernel’s format`;
 
 /** The value of a row from the text of its file; the source, or the reason for null, is recorded. */

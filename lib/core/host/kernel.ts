@@ -77,14 +77,14 @@ const MAX_BYTES = 1024 * 1024;
 /** A reading that has begun, and the files that it needs each time: their texts finish it. */
 export interface KernelReading {
   paths: string[];
-  /** How much of each is needed. */
+  /** Bytes of each that are needed. */
   bytes: number[];
   finish(cpuLists: Fact<number>, texts: readonly Fact<string>[], provenance: Provenance): KernelFacts;
 }
 
 /** Reads what seldom changes, where it is not known. One of these files names one that is read each time. */
 export async function beginKernel(files: KernelFiles): Promise<KernelReading> {
-  // With sources of their own: the order of the record must not depend on which file answers first.
+  // Each has its own sources: the order of the record must not depend on which file answers first.
   const [ofDriver, ofCgroup] = [new Provenance(), new Provenance()];
   const [constant, settings, compressed, driver, cgroup] = await Promise.all([
     readSeldom(files, CONSTANTS, 'forever', (own) => readTable(files, CONSTANTS, own)),

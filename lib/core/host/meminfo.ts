@@ -47,7 +47,7 @@ const NOTHING = Object.fromEntries(HOST_MEMORY_FIELDS.map((field) => [field, nul
  * Reads the memory counters of the machine on the calling thread: one read of `/proc/meminfo`, fast enough for tight
  * loops.
  *
- * A call on the calling thread cannot have a time limit. Where `/proc/meminfo` is served by FUSE (lxcfs in a container)
+ * A call on the calling thread cannot have a time limit. If `/proc/meminfo` is served by FUSE (lxcfs in a container)
  * and does not answer, this call does not return, and JavaScript stands still; after a `snapshot()` that has met the
  * hung file it fails at once, until the file answers. `snapshot()` has a limit.
  *

@@ -105,7 +105,7 @@ export function parseVmstat(text: string, names: readonly string[]): (number | n
   });
 }
 
-/** What follows each place of `start` in a text, to the end of its line. */
+/** The texts that follow each place of `start`, to the end of its line. */
 function valuesAfter(text: string, start: string): string[] {
   const values: string[] = [];
   for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + start.length)) {

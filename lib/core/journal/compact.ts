@@ -22,7 +22,7 @@ export function recordsToKeep(
   const newest = [
     ...runs.filter(({ ended }) => ended).slice(-RUNS_KEPT),
     ...runs.filter(({ ended, open }) => !ended && open !== null).slice(-RUNS_KEPT),
-    // Without a step: of a profile, whose trials are all kept.
+    // Runs without a step are those of a profile, whose trials are all kept.
     ...runs.filter(({ begin, ended }) => !ended && begin.experiment !== undefined).slice(-RUNS_KEPT),
     ...runs.filter(({ begin }) => begin.run === currentRun),
   ];

@@ -60,7 +60,7 @@ export interface Journal {
   /** Records of the runs before this one. */
   readonly earlier: readonly JournalRecord[];
   /**
-   * Adds a record of this run. On return it is on disk.
+   * Adds a record of this run. It is on disk when the call returns.
    *
    * @throws UmaError `ERR_UMA_JOURNAL`: no space, or the disk failed.
    */
@@ -164,7 +164,7 @@ class OpenJournal implements Journal {
       record();
     } catch {
       try {
-        // On a full disk the last step makes room. It must not stay without a result: the machine did not vanish in it.
+        // The last step makes room on a full disk. It must not stay without a result: the machine did not vanish in it.
         this.#removeOpenStep();
         record();
       } catch (error) {

@@ -15,7 +15,7 @@ export interface JournalRun {
   open: StepRecord | null;
   /** Largest amount held after a successful step, in bytes. */
   provenBytes: number;
-  /** Processes that wrote records: the parent and the child that allocates. Of a profile, the commands, too. */
+  /** Processes that wrote records: the parent and the child that allocates. In a profile also its commands. */
   writers: ProcessId[];
 }
 
@@ -47,7 +47,7 @@ export function runsOf(records: readonly JournalRecord[]): JournalRun[] {
   return [...runs.values()];
 }
 
-/** Whether a process that wrote records still runs. */
+/** True while a process that wrote records runs. */
 export type IsAlive = (writer: ProcessId) => boolean;
 
 /** The run that is live on this boot of the machine; null: none. */

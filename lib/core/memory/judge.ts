@@ -10,7 +10,7 @@ import type { Facts } from './findings/row.ts';
 import { hasUnknownPools, isMuchHidden, unattributed } from './headroom.ts';
 import { isUntried, UNTRIED } from './untried-context.ts';
 
-/** Judges a reading, and puts what follows for a load into its devices. */
+/** Judges a reading, and puts the consequences for a load into its devices. */
 export function judged(reading: Reading | Snapshot, facts: Omit<Facts, 'snapshot'> = {}): Snapshot {
   // The devices of a snapshot have it already.
   if ('judgement' in reading) return { ...reading, judgement: judge({ ...facts, snapshot: reading }) };
@@ -32,7 +32,7 @@ export function refuses({ effect }: Finding): boolean {
   return effect.does === 'refuses';
 }
 
-/** What refuses every load now, the most urgent first; undefined: nothing does. */
+/** The most urgent finding that refuses every load now; undefined: none. */
 export function refusalOf({ findings }: Judgement): Finding | undefined {
   return findings.find(refuses);
 }
@@ -55,8 +55,8 @@ function withHiddenPools(device: Device, reading: Reading): Device {
 }
 
 /**
- * Nothing is safe to load while a finding refuses; what can be loaded is unknown where CUDA itself fails, or where it is not
- * known that a program can start at all.
+ * Nothing is safe to load while a finding refuses; the amount that can be loaded is unknown if CUDA itself fails, or if
+ * it is not known that a program can start at all.
  */
 function withDecision(device: Device, finding: Finding): Device {
   if (device.allocatable.safe === null) return device;

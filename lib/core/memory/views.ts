@@ -1,6 +1,6 @@
 /** Views: the free memory that each tool would report for a device. */
 
-import type { DeviceSnapshot, HostMemory, MemoryModel, ViewName } from '../../types/index.ts';
+import type { DeviceSnapshot, HostMemory, MemoryModel, ResultWord, ViewName } from '../../types/index.ts';
 import { hasOwnLimit } from './model.ts';
 
 export interface ViewFacts {
@@ -8,15 +8,14 @@ export interface ViewFacts {
   host: HostMemory;
   cuda: DeviceSnapshot['cuda'];
   /**
-   * What became of cudaMemGetInfo. `untried`: nothing was asked, so its answer is not known to differ from MemFree on an
-   * integrated GPU. `failed`: it or the context that it needs was refused. `silent`: it did not return in time.
-   * `absent`: CUDA cannot be used, so no program sees this device.
+   * Result of cudaMemGetInfo. `skipped`: its answer is not known to differ from MemFree on an integrated GPU. `failed`: it
+   * or the context that it needs was refused. `missing`: CUDA cannot be used, so no program sees this device.
    */
-  cudaState: 'read' | 'untried' | 'failed' | 'silent' | 'absent';
+  cudaState: Extract<ResultWord, 'ok' | 'skipped' | 'failed' | 'timeout' | 'missing'>;
   nvml: DeviceSnapshot['nvml'];
   /** Total that CUDA reports for the device, without a context (totalGlobalMem); null: unknown. */
   cudaTotal: number | null;
-  /** Why `cuda` and `nvml` are null. */
+  /** The reason why `cuda` and `nvml` are null. */
   whyNoCuda: string;
   whyNoNvml: string;
   /** Environment of the process that would start the tool; ggml reads one variable. */
@@ -52,12 +51,12 @@ export function views(facts: ViewFacts): { bytes: Record<ViewName, number | null
 }
 
 /**
- * On an integrated GPU `cudaMemGetInfo` reports MemFree, so its answer is known without a context, unless it fails, or
+ * The answer of `cudaMemGetInfo` on an integrated GPU is MemFree, so it is known without a context, unless it fails, or
  * CUDA's total is not MemTotal.
  */
 function cudaMemGetInfo({ model, host, cuda, cudaState, cudaTotal, whyNoCuda }: ViewFacts): View {
   if (cuda !== null) return { bytes: cuda.free, from: 'cudaMemGetInfo' };
-  if (model === 'unified' && cudaState === 'untried' && !hasOwnLimit(cudaTotal, host.total))
+  if (model === 'unified' && cudaState === 'skipped' && !hasOwnLimit(cudaTotal, host.total))
     return {
       bytes: host.free,
       from: 'MemFree, which is what cudaMemGetInfo reports on an integrated GPU (the call itself was not tried)',
@@ -78,8 +77,8 @@ function torch(facts: ViewFacts): View {
  */
 function psutilWhereIntegrated(facts: ViewFacts, tool: string, needs: string): View {
   const { cudaState, host, model, whyNoCuda } = facts;
-  if (model === 'unified' && cudaState === 'absent') return { bytes: null, from: whyNoCuda };
-  if (model === 'unified' && (cudaState === 'failed' || cudaState === 'silent'))
+  if (model === 'unified' && cudaState === 'missing') return { bytes: null, from: whyNoCuda };
+  if (model === 'unified' && (cudaState === 'failed' || cudaState === 'timeout'))
     return { bytes: null, from: `${tool} calls ${needs} before it takes MemAvailable: ${whyNoCuda}` };
   if (model === 'unified')
     return { bytes: host.available, from: `${tool} takes MemAvailable (psutil) on integrated GPUs` };
@@ -96,8 +95,8 @@ function llamaCpp(facts: ViewFacts): View {
   // return leaves no answer.
   if (cudaState === 'failed')
     return { bytes: 0, from: `llama.cpp reports 0 bytes free of 0, because its cudaMemGetInfo fails: ${whyNoCuda}` };
-  if (cudaState === 'absent') return { bytes: null, from: `llama.cpp finds no CUDA device: ${whyNoCuda}` };
-  if (cudaState === 'silent') return { bytes: null, from: `llama.cpp waits for cudaMemGetInfo: ${whyNoCuda}` };
+  if (cudaState === 'missing') return { bytes: null, from: `llama.cpp finds no CUDA device: ${whyNoCuda}` };
+  if (cudaState === 'timeout') return { bytes: null, from: `llama.cpp waits for cudaMemGetInfo: ${whyNoCuda}` };
   const cudaView = cudaMemGetInfo(facts);
   if (model !== 'unified' && facts.environment.GGML_CUDA_ENABLE_UNIFIED_MEMORY === undefined)
     return { bytes: cudaView.bytes, from: `llama.cpp takes cudaMemGetInfo on this device: ${cudaView.from}` };

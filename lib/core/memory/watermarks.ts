@@ -1,9 +1,9 @@
-/** The kernel's reserve, vm.min_free_kbytes: when it is raised, and what the kernel's own choice would be. */
+/** The kernel's reserve, vm.min_free_kbytes: whether it is raised, and the kernel's own choice. */
 
 import { GiB, KiB } from '../../base/format.ts';
 import type { Reading } from '../../types/index.ts';
 
-/** From here on it is raised by hand: the kernel's own choice is at most 256 MiB, and more with transparent huge pages. */
+/** Raised by hand from here on: the kernel's own choice is at most 256 MiB, and more with transparent huge pages. */
 const RAISED = GiB;
 
 /** MemAvailable is lower by about this much per byte of min_free: 4 GiB lowered it by 6.2 GiB (tonyd2wild PR 19). */

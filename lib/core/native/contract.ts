@@ -21,7 +21,7 @@ export interface NativeCudaDevice {
   pciBusId?: Fact<string>;
   computeCapability?: Fact<string>;
   totalMem?: Fact<number>;
-  /** Whether this process has a primary context (`cuDevicePrimaryCtxGetState`). */
+  /** True if this process has a primary context (`cuDevicePrimaryCtxGetState`). */
   contextActive?: Fact<boolean>;
   /** `[free, total]` of cudaMemGetInfo; absent: not requested. */
   memGetInfo?: Fact<[number, number]>;
@@ -95,7 +95,7 @@ export interface NativeAllocator {
   durationMs: number;
 }
 
-/** What the guard of a probe trips by; the rest is in native/guard/rules.h. */
+/** Rules by which the guard of a probe trips; the others are in native/guard/rules.h. */
 export interface ProbeRules {
   /** Trips when MemAvailable is below; 0: not watched. */
   floorBytes: number;
@@ -110,9 +110,9 @@ export interface ProbeRules {
 }
 
 /**
- * A trip of the guard: what it read, when (CLOCK_MONOTONIC, as process.hrtime), and the time from that reading until no
- * allocation, touch or verification was running, and until all blocks were freed; null: not yet, or not read. It is a line
- * on `reportFd` when the guard trips, and one when it ends the process (`left`).
+ * A trip of the guard: its reading, its time (CLOCK_MONOTONIC, as process.hrtime), and the time from that reading until
+ * no allocation, touch or verification was running, and until all blocks were freed; null: not yet, or not read. It is
+ * a line on `reportFd` when the guard trips, and one when it ends the process (`left`).
  */
 export interface ProbeTrip {
   reason: ProbeGuardReport['reason'];
@@ -140,13 +140,13 @@ export interface NativeGuard {
 }
 
 export interface NativeRecorderOptions {
-  /** Between two readings of MemFree, 1,000 to 1,000,000. */
+  /** Time between two readings of MemFree, 1,000 to 1,000,000. */
   intervalUs: number;
   /** Time of one frame of readings: last, lowest and highest values. */
   frameUs: number;
-  /** Between two writes, each followed by fdatasync. */
+  /** Time between two writes, each followed by fdatasync. */
   syncUs: number;
-  /** As it is named in messages. */
+  /** Its name in messages. */
   folder: string;
   /** Descriptors of the folder and of its lock. The recorder duplicates both. */
   folderFd: number;
@@ -174,7 +174,7 @@ export interface NativeRecorder {
   cpuMs: number;
   lowestFree: number | null;
   lowestAvailable: number | null;
-  /** Of the last write; null: it succeeded. */
+  /** Failure of the last write; null: it succeeded. */
   failure: Failure | null;
 }
 
@@ -202,13 +202,13 @@ export interface NativeCachedFile {
   /** null: mincore does not report it. */
   dirty?: number | null;
   writeback?: number | null;
-  /** On a memory file system (tmpfs): the pages are the file itself and cannot be evicted. */
+  /** True on a memory file system (tmpfs): the pages are the file itself and cannot be evicted. */
   memory?: true;
   /** Eviction only. Absent: not permitted, as for `cached`. */
   cachedAfter?: number;
   syncMs?: number;
   /**
-   * For a `problem`: why it could not be opened or examined. For a `file`: why its pages are unknown (EPERM), or why it
+   * A `problem` has why it could not be opened or examined. A `file` has why its pages are unknown (EPERM), or why it
    * could not be written (fdatasync; then none of its pages were evicted).
    */
   failure?: Failure;
@@ -220,7 +220,7 @@ export interface NativeWalkOptions {
    * first. Files whose pages are not visible are advised too; the result for them is unknown.
    */
   mode: 'status' | 'evict' | 'evict-sync';
-  /** Also list files without cached pages, links and special files, which are otherwise only counted. */
+  /** Lists also files without cached pages, links and special files, which are otherwise only counted. */
   listEmpty: boolean;
   /**
    * List only files that are among the `top` most-cached found so far, and files that an eviction left partly cached.
@@ -228,13 +228,13 @@ export interface NativeWalkOptions {
    * entries take 0.25 s of the JavaScript thread.
    */
   top?: number;
-  /** Use mincore even if cachestat is available. For tests. */
+  /** Tests use mincore even if cachestat is available. */
   method?: 'mincore';
 }
 
 export interface NativeWalkBatch {
   method: 'cachestat' | 'mincore';
-  /** About 450 at most; the next call returns the rest. The sums below cover the whole walk so far. */
+  /** They are about 450 at most; the next call returns the rest. The sums below cover the whole walk so far. */
   entries: NativeCachedFile[];
   /**
    * Four columns for every file with cached pages since the last batch, listed or not: dev, ino, cached, cachedAfter
@@ -246,7 +246,7 @@ export interface NativeWalkBatch {
   /** Symbolic links inside trees, and inodes found again (hard links, a path given twice). */
   links: number;
   special: number;
-  /** Without `listEmpty` the first 100 are listed. */
+  /** Number of all problems; only the first 100 are listed without `listEmpty`. */
   problems: number;
   /** Files deleted between the directory listing and their examination; not counted as problems. */
   vanished: number;
@@ -302,8 +302,8 @@ export interface NativeBinding {
    */
   parseCpuLists(text: string): number;
   /**
-   * Texts of files in /proc and /sys, of the real or the simulated kernel; each at most 1 MiB. Without a time limit: a
-   * file that does not answer stops this thread. Fails at once for a file of which a reading within a limit has not
+   * Texts of files in /proc and /sys, of the real or the simulated kernel; each at most 1 MiB. There is no time limit:
+   * a file that does not answer stops this thread. Fails at once for a file whose reading within a limit has not
    * returned.
    */
   readFiles(paths: string[]): Fact<string>[];
@@ -313,8 +313,8 @@ export interface NativeBinding {
    */
   readFilesWithin(paths: string[], deadlineMs: number): Promise<Fact<string>[]>;
   /**
-   * The same for files that are read again and again: their descriptors stay open. Of each text at most so many bytes,
-   * 1 to 1 MiB.
+   * The same for files that are read again and again: their descriptors stay open. `bytes` limits each text, 1 to 1
+   * MiB.
    */
   rereadFilesWithin(paths: string[], bytes: number[], deadlineMs: number): Promise<Fact<string>[]>;
   /** Size of a base page in bytes (sysconf), of the real or the simulated kernel. */
@@ -334,8 +334,9 @@ export interface NativeBinding {
   readCuda(memGetInfo: 0 | 1 | 2, deadlineMs: number, knownIdentities?: number): Promise<NativeCudaReport>;
   readNvml(deadlineMs: number): Promise<NativeNvmlReport>;
   /**
-   * What a snapshot reads each time, as one answer, because waking this thread takes longer than most readings: /proc/zoneinfo
-   * as `parseCpuLists` and /proc/meminfo as `hostMemory` give their numbers, files as `rereadFilesWithin`, NVML and CUDA.
+   * The readings of each snapshot in one answer, because waking this thread takes longer than most readings:
+   * /proc/zoneinfo as `parseCpuLists` and /proc/meminfo as `hostMemory` give their numbers, files as
+   * `rereadFilesWithin`, NVML and CUDA.
    */
   readMachine(
     memGetInfo: 0 | 1 | 2,
@@ -398,9 +399,9 @@ export interface NativeBinding {
   /** pipe2(2): the descriptors to read from and to write to. Node's own pipes are sockets, which cannot be opened as /dev/stdout. */
   openPipe(): [number, number] | Failure;
   /**
-   * From now on the signals that a program can take are for the program of a guard: they are written to a pipe. Its end to
-   * read from; -1: none, or they are taken already. Listeners of these signals that are added or removed until
-   * `returnSignals` end that.
+   * Gives the signals that a program can take to the program of a guard from now on: they are written to a pipe.
+   * Returns the pipe's end to read from; -1: none, or they are taken already. Listeners of these signals that are added
+   * or removed until `returnSignals` end that.
    */
   takeSignals(): number;
   returnSignals(): void;
@@ -408,16 +409,16 @@ export interface NativeBinding {
   endBySignal(number: number): never;
 
   /**
-   * Starts the recorder: a thread that reads the memory of the machine and one that writes what it read. One per
-   * environment (EBUSY while one runs). Opens the folder, and writes the header of the first segment, before it returns.
+   * Starts the recorder: a thread that reads the machine's memory and one that writes the readings. One per environment
+   * (EBUSY while one runs). Opens the folder, and writes the header of the first segment, before it returns.
    */
   recorderStart(options: NativeRecorderOptions): Failure | null;
   /** Adds a text to the recording; it is on disk within milliseconds. false: no recorder runs, or it is too long (64 KiB). */
   recorderNote(json: string): boolean;
   recorderRead(): NativeRecorder;
   /**
-   * Descriptor of the shared memory in which a guard that reads every `intervalUs` microseconds writes what it reads, so that
-   * the recorder of this environment need not read. -1: none runs, it reads more often, or the kernel has no such memory.
+   * Descriptor of the shared memory in which a guard writes its reading every `intervalUs` microseconds, so that the
+   * recorder of this environment need not read. -1: none runs, it reads more often, or the kernel has no such memory.
    */
   recorderReadings(intervalUs: number): number;
   /** Both threads end once everything is written: `running` is then false. */
@@ -430,8 +431,8 @@ export interface NativeBinding {
    */
   cacheWalk(paths: string[], options: NativeWalkOptions): Fact<number>;
   /**
-   * Continues the walk for about `sliceMs`, at least one file, on a worker thread. After a TIMEOUT nothing is lost: the
-   * next batch has the results; its message names the path where the walk is blocked. EINVAL: no such walk, or it is finished.
+   * Continues the walk for about `sliceMs`, at least one file, on a worker thread. A TIMEOUT loses nothing: the next
+   * batch has the results; its message names the blocking path. EINVAL: no such walk, or it is finished.
    */
   cacheNext(walk: number, sliceMs: number, deadlineMs: number): Promise<Fact<NativeWalkBatch>>;
   /** Ends a walk early. Unknown ids and finished walks are ignored. */

@@ -24,7 +24,7 @@ const SNAPSHOT = { memGetInfo: 'never', deadlineMs: 5_000, childDeadlineMs: 5_00
 /** The part of the baseline that is read from the machine. */
 export type PreflightResult = Pick<Baseline, 'snapshot' | 'device' | 'floor' | 'others' | 'share'>;
 
-/** What decides whether a run may start. */
+/** Facts that decide whether a run may start. */
 type PlannedRun = Pick<ProbeSpec<unknown, unknown>, 'command' | 'kinds' | 'options' | 'share'>;
 
 /** @throws UmaError `ERR_UMA_FLOOR` if it is not safe to start, or the code why the device cannot be used. */
@@ -55,8 +55,8 @@ async function read(spec: PlannedRun): Promise<PreflightResult> {
 }
 
 /**
- * Writes dirty pages before a run that takes host memory, where they are so many that the allocations would wait for the disk
- * (the row `cache.dirty`): the run would measure that disk, and stop by the pressure of it. An abort ends the wait.
+ * Writes dirty pages before a run that takes host memory, if so many that the allocations would wait for the disk (the
+ * row `cache.dirty`): the run would measure that disk, and stop by the pressure of it. An abort ends the wait.
  */
 async function writeDirtyPages(
   { floor, snapshot }: PreflightResult,

@@ -1,4 +1,4 @@
-/** Where shared memory lies: each tmpfs, and the segments of System V. */
+/** The places of shared memory: each tmpfs, and the segments of System V. */
 
 import { statfs } from 'node:fs/promises';
 import type { SharedMemory } from '../../types/index.ts';
@@ -8,7 +8,7 @@ import type { NativeBinding } from '../native/contract.ts';
 
 export const SYSTEM_V = 'System V segments';
 
-/** Largest first; those that are empty are left out. */
+/** The largest come first; empty ones are left out. */
 export async function sharedMemoryOf(binding: NativeBinding): Promise<SharedMemory[]> {
   const [mounts, segments] = await kernelFiles(binding).read(['/proc/self/mountinfo', '/proc/sysvipc/shm']);
   const points = typeof mounts === 'string' ? parseTmpfsMounts(mounts) : [];

@@ -1,8 +1,8 @@
 /** The CUDA attributes of a device, with their sources. */
 
 import type { Provenance } from '../../base/facts.ts';
-import { DEVICE_ATTRIBUTES, type DeviceAttribute } from '../../types/device.ts';
-import type { DeviceSnapshot } from '../../types/index.ts';
+import { DEVICE_ATTRIBUTES } from '../../types/device.ts';
+import type { DeviceAttribute, DeviceSnapshot } from '../../types/index.ts';
 import type { NativeCudaDevice } from '../native/contract.ts';
 
 /** @param absent why `attributes` is undefined, or lacks one: CUDA did not read it. */

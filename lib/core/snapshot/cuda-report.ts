@@ -1,4 +1,4 @@
-/** The CUDA reading of a snapshot. What does not change while the process lives is converted to JavaScript once. */
+/** The CUDA reading of a snapshot. Facts that last as long as the process are converted to JavaScript once. */
 
 import type { NativeBinding, NativeCudaDevice, NativeCudaReport } from '../native/contract.ts';
 
@@ -18,7 +18,7 @@ export function knownIdentities(binding: NativeBinding): Identities | undefined 
 /**
  * The report of the binary with names, ids and attributes, also where it left them out because the caller had them.
  *
- * @param before what was known when it was asked for.
+ * @param before the report that was known when it was asked for.
  */
 export function withIdentities(
   binding: NativeBinding,

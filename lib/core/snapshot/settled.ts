@@ -8,15 +8,15 @@ import { readHostMemory } from '../host/meminfo-within.ts';
 import { availableBytes } from '../memory/available.ts';
 import { native } from '../native/binding.ts';
 
-/** Between two readings. */
+/** Time between two readings. */
 export const POLL_MS = 50;
 /** 92 GB came back within 5 s (driver 580.178.04); memory that has not moved for this long will not come back. */
 const STABLE_MS = 1000;
-/** Fluctuation of what is available on an idle machine. */
+/** Fluctuation of available memory on an idle machine. */
 const NOISE = 64 * MiB;
 
 /**
- * What the host has available, by the rule of the judgement, and MemFree, in bytes; null: not known.
+ * Available bytes of the host, by the rule of the judgement, and MemFree; null: not known.
  *
  * @throws UmaError as `readHostMemory`.
  */
@@ -38,8 +38,8 @@ export interface Settling {
 }
 
 /**
- * Waits until as much is available as `goal`, or what is available no longer grows. `settled` false: neither before the limit
- * or the end of `signal`.
+ * Waits until as much is available as `goal`, or available memory no longer grows. `settled` false: neither before the
+ * limit or the end of `signal`.
  */
 export async function memorySettled({
   goal,

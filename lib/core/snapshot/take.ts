@@ -77,7 +77,7 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   const libraries = { cuda: cudaLibrary(cuda, hidesEveryDevice(cuda, hidden, pairs)), nvml: nvmlLibrary(nvml) };
   // Processes on a simulated machine are real ones of this namespace.
   const firstPidNamespace = simulated !== null || pidNamespace() === FIRST_PID_NAMESPACE;
-  // In a container's own namespace the pids would name other processes.
+  // The pids would name other processes in a container's own namespace.
   const names = firstPidNamespace ? await processNames(files, gpuPids(nvml)) : null;
   const ownMemoryGpus = cuda.devices.filter((device) => !isIntegrated(device)).length;
   const context: DeviceContext = {
@@ -126,7 +126,7 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   return judged(reading, { programs });
 }
 
-/** Which free blocks move is read only where a GPU shares the host's memory and it changes what can be loaded. */
+/** Reads which free blocks move, if a GPU shares the host's memory and that changes what can be loaded. */
 async function withMovableBlocks(
   facts: KernelFacts,
   { cuda, files, host }: { cuda: NativeCudaReport; files: KernelFiles; host: HostMemory },

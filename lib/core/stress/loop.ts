@@ -122,7 +122,7 @@ class StressRun {
     return null;
   }
 
-  /** In `single` mode a block is freed before the next try, which would otherwise be allocated in addition to it. */
+  /** Frees a block in `single` mode before the next try, which would otherwise be allocated in addition to it. */
   async #freeBlock(held: HostReading | null, bytes: number): Promise<void> {
     if (this.#stopped() !== null) return; // the guard has freed it, or the process is about to exit
     await this.#blocks.free();
@@ -177,7 +177,7 @@ class StressRun {
     }
   }
 
-  /** Verifies and holds what the search found, as far as requested. After a failed search nothing is held. */
+  /** Verifies and holds the found bytes, as far as requested. A failed search holds nothing. */
   async verifyAndHold(found: StressOutcome): Promise<StressOutcome> {
     const { holdMs, mode, verify } = this.#request;
     const isRequested = verify || holdMs > 0;
@@ -193,7 +193,7 @@ class StressRun {
   }
 
   /**
-   * In `single` mode the largest block was freed after its try. Allocating it again is a step like any other, because
+   * The largest block was freed after its try in `single` mode. Allocating it again is a step like any other, because
    * the machine may have less memory by now. null: it is held.
    */
   async #reallocate(found: StressOutcome): Promise<StressOutcome | null> {
@@ -256,7 +256,7 @@ function stepState(failure: Failure | null): StressStep['state'] {
   return isOutOfMemory(failure) ? 'out-of-memory' : 'failed';
 }
 
-/** By how much MemAvailable fell; null: cannot be read. */
+/** Fall of MemAvailable; null: cannot be read. */
 function hostCost(before: HostReading, after: HostReading): number | null {
   return before.memAvailable === null || after.memAvailable === null ? null : before.memAvailable - after.memAvailable;
 }

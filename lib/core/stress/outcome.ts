@@ -1,4 +1,4 @@
-/** Why a search ended: the `state` and `boundBy` of its report. Pure. */
+/** Reason for a search's end: the `state` and `boundBy` of its report. Pure. */
 
 import type { Failure } from '../../base/errors.ts';
 import { reason } from '../../base/facts.ts';
@@ -31,7 +31,7 @@ export function stopOutcome({ cause, reason }: Stop, trip: NativeGuard['trip']):
   return { state: tripReason === 'parent' ? 'aborted' : tripReason, boundBy: reason };
 }
 
-/** The next step would exceed the device's free memory, or take of it what stays free for other users. */
+/** The next step would exceed the device's free memory, or take memory that stays free for other users. */
 export function deviceOutcome({ device }: Headroom, nextBytes: number, shareBytes: number): StressOutcome {
   if (shareBytes > 0) {
     return {
@@ -58,7 +58,7 @@ export interface AllocatorRefusal {
   failure: Failure | null;
 }
 
-/** The allocator refused. If enough memory is available, but too little in large blocks: `contiguity`. */
+/** Outcome of a refused allocation: `contiguity` if enough is available, but too little in large blocks. */
 export function allocatorOutcome(
   refusal: AllocatorRefusal,
   { inLargeBlocks, memAvailable }: HostReading,

@@ -6,11 +6,11 @@ import type { AllocatorKind } from '../../types/index.ts';
 import type { ChildContext, Stop } from '../probe/context.ts';
 import type { CounterReader } from '../probe/counter-reader.ts';
 import { type CounterSeries, type Counters, median } from '../probe/counters.ts';
-import { isCallers, stepFailure } from '../probe/outcome.ts';
+import { stepFailure, stopState } from '../probe/outcome.ts';
 import { stepLimitMs } from '../probe/step-limit.ts';
 import type { Measurement } from './protocol.ts';
 
-/** Why a step ended before its last repeat. */
+/** Reason for a step's end before its last repeat. */
 interface EarlyEnd {
   state: Exclude<Measurement['state'], 'ok' | 'unsupported'>;
   reason: string;
@@ -22,7 +22,7 @@ export interface SizeStep {
   bytes: number;
 }
 
-/** Why the step must not be made; null: it may. Called before every repeat, because the machine changes. */
+/** Returns why the step must not be made; null: it may. Called before every repeat, because the machine changes. */
 export type StepCheck = (before: Counters) => string | null;
 
 /** One repeat, in real milliseconds; times that it did not reach are undefined. */
@@ -135,7 +135,7 @@ async function unlessStopped<T>(
 
 function stopEnd(stop: Stop | null): EarlyEnd | null {
   if (stop === null) return null;
-  return { state: isCallers(stop.cause) ? 'aborted' : 'stopped', reason: stop.reason, hung: false };
+  return { state: stopState(stop.cause), reason: stop.reason, hung: false };
 }
 
 function measurement(

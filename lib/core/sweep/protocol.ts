@@ -1,6 +1,6 @@
 /** Messages between parent and child of a sweep. */
 
-import type { AllocatorKind, SweepStepState } from '../../types/index.ts';
+import type { AllocatorKind, SweepStep } from '../../types/index.ts';
 import type { Stop } from '../probe/context.ts';
 import type { NvmlTarget } from '../probe/counter-reader.ts';
 import type { CounterSeries, CounterSources } from '../probe/counters.ts';
@@ -21,13 +21,13 @@ export interface PlannedSize {
   /** Index into the request's sizes. */
   size: number;
   bytes: number;
-  /** Why the step will not be made; null: it will be tried. */
+  /** The reason why the step will not be made; null: it will be tried. */
   refusal: { state: 'unsupported' | 'refused'; reason: string } | null;
 }
 
 /** One step's measurement: one number per repeat in each list, in simulated milliseconds on a simulated machine. */
 export interface Measurement {
-  state: Exclude<SweepStepState, 'lost' | 'not-reached'>;
+  state: Exclude<SweepStep['state'], 'lost' | 'not-reached'>;
   reason: string | null;
   /** A native call missed its deadline and has not returned; the sweep cannot go on. */
   hung: boolean;
@@ -48,7 +48,7 @@ export type SweepMessage =
   | { type: 'step'; index: number; measurement: Measurement };
 
 export interface SweepResult {
-  /** Why the sweep ended before its last step; null: it did not. */
+  /** The reason why the sweep ended before its last step; null: it did not. */
   stop: Stop | null;
   sources: CounterSources;
 }

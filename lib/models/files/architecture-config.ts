@@ -116,7 +116,7 @@ function mtpLayersOf(config: ModelConfig): number {
   return layers ?? modules * (config.count(['mtp_transformer_layers'], 0) ?? 1);
 }
 
-/** Of a mixture: dense layers at its start, and the width of what every token uses. */
+/** Dense layers at the start of a mixture, and the width of the experts that every token uses. */
 function mixtureOf(config: ModelConfig): Pick<Architecture, 'denseLayers' | 'sharedIntermediate'> {
   if (expertsOf(config) === 0) return {};
   const width = feedForwardWidth(config) ?? 0;
@@ -172,7 +172,7 @@ function feedForwardWidth(config: ModelConfig): number | null {
 
 /** The width of an expert; null: the config does not say. */
 export function expertWidthOf(config: ModelConfig): number | null {
-  // ERNIE-4.5-VL: of the experts for text, and of those for what it sees.
+  // ERNIE-4.5-VL: of the experts for text, and of those for images.
   const [first] = /^ernie4_5_(?:moe_vl|vl_moe)/.test(config.text('model_type') ?? '')
     ? (config.list('moe_intermediate_size') ?? [])
     : [];
@@ -242,7 +242,7 @@ function kvHeadsOf(config: ModelConfig, heads: number | null): number {
   return config.flag('multi_query') === true ? 1 : (heads ?? 1);
 }
 
-/** What each layer keeps. The first description that a config has decides. */
+/** Memory that each layer keeps. The first description that a config has decides. */
 function layerMemories(config: ModelConfig, shape: ModelShape): LayerMemory[] {
   const each = (memory: (index: number) => LayerMemory): LayerMemory[] =>
     Array.from({ length: shape.layers }, (_, index) => memory(index));
@@ -333,8 +333,8 @@ function withIndex(memory: LayerMemory, config: ModelConfig, index: number): Lay
 }
 
 /**
- * Phi-4-mini-flash (SambaY): the first half alternates between Mamba and a window, then one layer keeps every token, and all
- * behind it use what that keeps.
+ * Phi-4-mini-flash (SambaY): the first half alternates between Mamba and a window, then one layer keeps every token,
+ * and all behind it use those.
  */
 function sambaLayer(config: ModelConfig, shape: ModelShape, index: number): LayerMemory {
   const half = shape.layers / 2;

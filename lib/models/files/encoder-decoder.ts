@@ -1,6 +1,6 @@
 /**
  * Models with an encoder and a decoder (T5, BART, Whisper), from their config. Facts are those of the model's code in
- * transformers: each layer of the decoder keeps its own keys and values, and those of what the encoder has read.
+ * transformers: each layer of the decoder keeps its own keys and values, and those of the encoder's input.
  */
 
 import { type Architecture, attention, type CrossLayers, grouped } from './architecture.ts';
@@ -11,7 +11,7 @@ const T5 = /^(t5|mt5|umt5)$/;
 const BART = /^(bart|mbart|marian|m2m_100|pegasus|blenderbot|blenderbot-small|plbart)$/;
 const WHISPER = 'whisper';
 
-/** How positions, masks and scales are computed. */
+/** Fields about computing positions, masks and scales. */
 const NO_MEMORY = [
   'relative_attention_num_buckets',
   'relative_attention_max_distance',
@@ -54,7 +54,7 @@ interface Stack {
   feedForward: number | null;
 }
 
-/** Whether a config describes an encoder and a decoder whose parts are known here. */
+/** True if a config describes an encoder and a decoder whose parts are known here. */
 export function isEncoderDecoder(config: ModelConfig): boolean {
   const name = config.text('model_type') ?? '';
   return T5.test(name) || BART.test(name) || name === WHISPER;

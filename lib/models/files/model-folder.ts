@@ -5,9 +5,9 @@ import { join, sep } from 'node:path';
 import { type ByteSource, modelError, withFile } from './model-file.ts';
 
 export interface ModelFolder {
-  /** As messages and reports name it. */
+  /** Path in messages and reports. */
   readonly path: string;
-  /** Names of what is in it, sorted. */
+  /** Names of its entries, sorted. */
   names(): Promise<readonly string[]>;
   folders(): Promise<readonly ModelFolder[]>;
   /** @throws an error with code ENOENT where there is no such file. */

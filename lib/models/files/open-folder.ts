@@ -17,7 +17,7 @@ const LONGEST_CONFIG = 16 * 2 ** 20;
 const LONGEST_INDEX = 64 * 2 ** 20;
 /** The largest published models have about 250. */
 const MOST_SHARDS = 2048;
-/** Of more shards that are far away some are read. */
+/** Shards that are read if there are more, far away. */
 const MOST_READ = 3;
 /** The largest pipelines have ten. */
 const MOST_PARTS = 64;
@@ -37,7 +37,7 @@ async function configIn(folder: ModelFolder): Promise<ConfigFile | null> {
   return configFile(folder, 'config.json', document);
 }
 
-/** A config.json with what lies beside it, or a config of another name alone. */
+/** A config.json with the files beside it, or a config of another name alone. */
 export async function openConfig(folder: ModelFolder, file: string, name: string): Promise<ModelFacts> {
   const document = await folder.withFile(file, async (source) =>
     parseObject(await readText(source, LONGEST_CONFIG), source.path),
@@ -68,7 +68,7 @@ export function modelOfConfig({ document, path, quantization }: ConfigFile, name
   return { ...emptyModel(name, 'config'), ...read, path, quantization, uncounted };
 }
 
-/** @param names of what is in the folder. */
+/** @param names of the folder's entries. */
 export async function openFolder(folder: ModelFolder, names: readonly string[], name: string): Promise<ModelFacts> {
   const config = await configIn(folder);
   const shards = await shardsOf(folder, names);
@@ -171,8 +171,8 @@ function withTensors(model: ModelFacts, read: readonly SafetensorsFile[]): Model
 }
 
 /**
- * The weight files: a complete set of numbered shards, or what the index lists, or the one model.safetensors, or every
- * file that is neither an adapter nor a second copy (consolidated.safetensors).
+ * The weight files: a complete set of numbered shards, or the files of the index, or the one model.safetensors, or
+ * every file that is neither an adapter nor a second copy (consolidated.safetensors).
  */
 async function shardsOf(folder: ModelFolder, names: readonly string[]): Promise<string[]> {
   const files = names.filter((name) => name.endsWith('.safetensors'));
@@ -188,7 +188,7 @@ async function shardsOf(folder: ModelFolder, names: readonly string[]): Promise<
   return weights.length > 0 ? weights : others;
 }
 
-/** How the shards of a model are called: "model-00001-of-00004.safetensors". */
+/** Names of a model's shards: "model-00001-of-00004.safetensors". */
 interface Shard {
   prefix: string;
   total: string;

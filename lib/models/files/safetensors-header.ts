@@ -16,7 +16,7 @@ export interface HeaderEntry {
   end: number;
 }
 
-/** What an entry has that is not of the usual form, to be checked by `other`. */
+/** Reader of an entry that is not of the usual form. */
 type OtherEntry = (name: string, value: unknown) => HeaderEntry;
 
 /** Bytes and depth of an entry that is not of the usual form. */
@@ -28,7 +28,7 @@ const TURN = 4 * 2 ** 20;
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Below 2^53. */
+/** Numbers below 2^53. */
 const NUMBER = '(?:0|[1-9]\\d{0,14})';
 /** `~` is white space of JSON. PyTorch allows 64 dimensions. */
 const DTYPE = '~"dtype"~:~"([A-Z\\d_]+)"~';
@@ -210,7 +210,7 @@ class HeaderWalk {
     }
   }
 
-  /** Names to strings, which is all that the format allows: what is nested here could take any time and memory. */
+  /** Names to strings, which is all that the format allows: nested values could take any time and memory. */
   #metadata(): void {
     const fail = (what: string): Error => modelError(this.#path, `${what}; the format allows strings`);
     if (this.#next() !== OPEN_OBJECT) throw fail('its __metadata__ is no object of strings');

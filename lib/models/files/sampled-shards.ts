@@ -1,5 +1,5 @@
 /**
- * Shards of a model far away: some headers are read, and the tensors of the other shards are those of the same name in another
+ * Shards of a model far away: some headers are read, and tensors of the others are those of the same name in another
  * layer. That is no guess: a shard whose file has not the size of these tensors and of a header for them is read, too.
  */
 
@@ -8,7 +8,7 @@ import type { ModelFolder } from './model-folder.ts';
 import { readSafetensors, type SafetensorsFile, type TensorContext } from './safetensors.ts';
 import { type TensorFacts, WeightSums } from './weights.ts';
 
-/** With more headers to be read first it is as well to read all. */
+/** Reading all headers is as good as reading more than this first. */
 const MOST_SAMPLES = 8;
 /** Bytes of a tensor in a header besides its name: dtype, shape and offsets, with and without spaces. */
 const ENTRY = { least: 50, most: 140 };

@@ -92,7 +92,7 @@ export function xlstmLayer(config: ModelConfig, { hidden, heads }: StateShape): 
   };
 }
 
-/** As models round widths. */
+/** Rounds a width as models do. */
 export function roundedUp(width: number, multiple: number): number {
   return Math.ceil(width / multiple) * multiple;
 }

@@ -25,9 +25,9 @@ const loadTogether = lazy(() => Promise.all([import('./options.ts'), import('./t
 const loadTable = lazy(() => Promise.all([import('./options.ts'), import('./table.ts')]));
 
 /**
- * Whether something fits into the machine of a snapshot: the limit is what can be loaded safely (`allocatable.safe`), and
- * beside it stands what each program will decide by its own rule on its own reading. Allocates nothing; of the machine it
- * reads nothing, of a model the headers and the config.
+ * Tells whether a need fits into the machine of a snapshot: the limit is memory that can be loaded safely
+ * (`allocatable.safe`), and beside it stands each program's decision by its own rule on its own reading. Allocates
+ * nothing; reads nothing of the machine, and of a model the headers and the config.
  *
  * @param question a need (`bytes`, `model` or `estimate`), or `table`, `largest` or `together`.
  * @throws TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad arguments; for a model also as

@@ -43,7 +43,7 @@ const PRECISIONS: readonly Precision[] = [
   { dtype: 'nf4', training: ['qlora'], programs: TORCH },
 ];
 
-/** In the order of the columns. Adapters on NF4 are QLoRA. */
+/** Uses in the order of the columns. Adapters on NF4 are QLoRA. */
 const USES: readonly { use: FitLargest['uses'][number]; is(use: EstimateUse): boolean }[] = [
   { use: 'inference', is: (use) => use === 'inference' },
   { use: 'lora', is: (use) => use === 'lora' || use === 'qlora' },
@@ -156,7 +156,7 @@ async function weightsOf(params: number, dtype: string): Promise<FitRange> {
   return { bytes, low, high };
 }
 
-/** Of so many the bytes of one are counted: those of one are rounded. */
+/** Parameters whose bytes are counted to get those of one, which are rounded. */
 const MANY = 1e6;
 
 /**

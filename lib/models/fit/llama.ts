@@ -1,4 +1,4 @@
-/** llama.cpp and Ollama: what they project to use against what a device has free; what does not fit goes to the CPU. */
+/** llama.cpp and Ollama: projected use against free memory of a device; layers that do not fit go to the CPU. */
 
 import { formatBytes, formatCount, MiB } from '../../base/format.ts';
 import { CONTEXT_STEP } from '../../base/limits.ts';
@@ -23,7 +23,7 @@ const FIT_TARGET = 1024 * MiB;
 const FIT_CONTEXT = 4096;
 
 export interface LlamaFit {
-  /** Whether "no changes needed" is printed. */
+  /** True if "no changes needed" is printed. */
   unchanged: boolean;
   /** "need to reduce device memory by": bytes. */
   reduceBy: number;
@@ -52,8 +52,8 @@ export function llamaContext(
 }
 
 /**
- * Terms that it counts for the device: also those of a draft model (common/fit.cpp, `common_fit_extra_model`) and of a
- * projector, which the server adds to the target instead. Not its host buffer, the process itself, or adapters.
+ * The terms that it counts for the device: also those of a draft model (common/fit.cpp, `common_fit_extra_model`) and
+ * of a projector, which the server adds to the target instead. Without its host buffer, itself and adapters.
  */
 const PROJECTED = new Set(['compute-buffer', 'draft-compute-buffer', 'projector', 'bytes']);
 
@@ -71,7 +71,7 @@ export function llamaCpp(input: ProgramInput): FitProgramReport {
   const { targetBytes: target = FIT_TARGET } = llama;
   const { reduceBy, unchanged } = llamaFit(projected.bytes, reading.bytes, target);
   const shortened = unchanged ? null : shortenedContext(input, projected.bytes, reading.bytes);
-  // Nothing is left that it may change: it allocates what it was told, and the machine alone decides.
+  // It may change nothing any more: it allocates what it was told, and the machine alone decides.
   const isTold = llama.layersAreGiven === true && shortened === null;
   const misread = !unchanged && input.limit !== null && need.total.high <= input.limit;
   return {
@@ -171,7 +171,7 @@ function reductionText({ llama }: ProgramInput, shortened: number | null): strin
   return 'keeps layers or experts on the CPU';
 }
 
-/** Every layer on the GPU; and without asking what is free. */
+/** Puts every layer on the GPU, without asking for free memory. */
 const ON_GPU = ['-ngl', '999'];
 const UNASKED = [...ON_GPU, '-fit', 'off'];
 
@@ -220,7 +220,7 @@ export function ollama(input: ProgramInput): FitProgramReport {
   };
 }
 
-/** Of one server for all models: without the first it unloads one for another, as if there were no room. */
+/** Variables of one server for all models: without the first it unloads one for another, as if there were no room. */
 function besideOthers({ models }: Together): string[] {
   return [`OLLAMA_MAX_LOADED_MODELS=${models}`, 'LLAMA_ARG_CACHE_RAM=0'];
 }

@@ -1,4 +1,4 @@
-/** What the machine itself allows: its safe limit, and what would raise it. Pure. */
+/** Limit of the machine itself, and steps that would raise it. Pure. */
 
 import { outOfRange } from '../../base/arguments.ts';
 import { clean, formatBytes, MiB } from '../../base/format.ts';
@@ -33,16 +33,16 @@ const WORTHWHILE = 256 * MiB;
 export interface FitMachine {
   device: DeviceSnapshot | null;
   pool: FitPool | null;
-  /** What can be loaded, in bytes; null: unknown. */
+  /** Bytes that can be loaded; null: unknown. */
   limit: number | null;
   from: string;
   /** null: the limit is certain. */
   uncertain: Uncertain | null;
-  /** Why nothing should be loaded now; null: something may be. `limit` is then what could be loaded otherwise. */
+  /** The reason to load nothing now; null: none. `limit` is then the amount without it. */
   refusal: Finding | null;
-  /** In the order in which to take them. */
+  /** Steps in the order in which to take them. */
   steps: FitStep[];
-  /** What programs read besides what the snapshot has. */
+  /** Memory that programs read besides the snapshot's. */
   freed: Freed;
 }
 
@@ -53,7 +53,7 @@ export interface FitStep {
   freed: Freed;
 }
 
-/** What steps add to the readings of programs. */
+/** Memory that steps add to the readings of programs. */
 export interface Freed {
   /** More MemFree and MemAvailable, or more free memory of the GPU; less than 0: it was taken. */
   bytes: number;
@@ -109,7 +109,7 @@ function machineNow(snapshot: Snapshot, ordinal: number | null): FitMachine {
   return { device, pool, limit, from, uncertain, refusal, steps, freed: NOTHING_FREED };
 }
 
-/** What could be loaded if nothing refused. */
+/** Bytes that could be loaded if nothing refused. */
 function otherwise(snapshot: Snapshot, device: DeviceSnapshot): number | null {
   if (device.memoryModel === 'unified') return safeOnHost(hostFacts(snapshot, device)).low;
   const { allocatable, cuda, memoryModel: model, others } = device;
@@ -119,7 +119,7 @@ function otherwise(snapshot: Snapshot, device: DeviceSnapshot): number | null {
 const NOTHING_FREED: Freed = { bytes: 0, hugePages: false };
 const UNKNOWN = { pool: null, limit: null, uncertain: null, refusal: null, steps: [], freed: NOTHING_FREED };
 
-/** Too little memory is no refusal here: the limit says it, and what would raise it. */
+/** Too little memory is no refusal here: the limit and the steps that raise it tell. */
 const TOO_LITTLE: readonly Finding['id'][] = ['memory.available', 'gpu.memory'];
 
 function refusalOf({ judgement }: Snapshot): Finding | null {
@@ -130,7 +130,7 @@ function findingOf({ judgement }: Snapshot, id: Finding['id']): Finding | null {
   return judgement.findings.find((finding) => finding.id === id) ?? null;
 }
 
-/** In short: the snapshot has the whole reason, with every path that was tried. */
+/** The reason in short; the snapshot has all of it, with every path that was tried. */
 function withoutGpu({ libraries }: Snapshot): string {
   const stateOf = ({ failure, state }: LibraryStatus): string =>
     `${state === 'loaded' ? 'sees none' : `is ${state}`}${failure === null ? '' : ` (${failure.name})`}`;
@@ -160,7 +160,7 @@ function poolOf(snapshot: Snapshot, device: DeviceSnapshot, limit: number | null
   return { total, used: Math.max(0, total - available), kept, fragmented };
 }
 
-/** Of a program that names no GPU: another one on which more can be loaded than on its own, whatever is stopped there. */
+/** Another GPU for a program that names none: more can be loaded there than on its own, whatever is stopped here. */
 function otherGpu({ devices }: Snapshot, limit: number | null, own: readonly FitStep[]): FitStep[] {
   if (limit === null) return [];
   const [most] = devices
@@ -177,7 +177,7 @@ function otherGpu({ devices }: Snapshot, limit: number | null, own: readonly Fit
   return [{ remedy: { text, command: null, needsRoot: false, gains }, limit: most.safe, freed }];
 }
 
-/** What would raise the limit, the least harmful first. */
+/** Steps that would raise the limit, the least harmful first. */
 function stepsOf(snapshot: Snapshot, device: DeviceSnapshot, limit: number | null): FitStep[] {
   if (limit === null) return [];
   const steps = device.memoryModel === 'unified' ? hostSteps(snapshot, device, limit) : deviceSteps(device, limit);
@@ -201,7 +201,7 @@ function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): F
     facts = next;
     reached = after;
   };
-  // How much compaction yields is not known where this user cannot see which pages move.
+  // The yield of compaction is not known if this user cannot see which pages move.
   if (safeOnHost(facts).between !== null)
     steps.push({
       remedy: {
@@ -248,7 +248,7 @@ function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): F
   return steps;
 }
 
-/** What comes back when one after the other ends. What they share is counted in each, and comes back with the last of them. */
+/** Memory that comes back as one after the other ends. Shared memory counts in each, and comes back with the last. */
 function freedByEnds(others: DeviceSnapshot['others']): { user: GpuProcess; bytes: number }[] {
   const users = others?.processes ?? [];
   const sum = users.reduce((total, { gpuBytes }) => total + (gpuBytes ?? 0), 0);

@@ -214,7 +214,7 @@ function checkVersion(value: unknown, program: FitProgram | null): string | null
   return value.replace(/^[vb]/i, '');
 }
 
-/** What an estimate was made for. */
+/** Use for which an estimate was made. */
 export interface JudgedUse {
   /** Tokens of one sequence. */
   context: number;
@@ -240,7 +240,7 @@ export interface CheckedNeed {
   mtpLayers: number | null;
   /** Attention heads, and those of keys and values; null: unknown. */
   heads: { all: number; keyValue: number | null } | null;
-  /** Why the total says little, and the least that it takes; null: every part of it is counted. */
+  /** The reason why the total says little, and the least that it takes; null: every part of it is counted. */
   unknown: { why: string; least: number } | null;
 }
 
@@ -276,7 +276,7 @@ export function checkEstimate(estimate: FitEstimate | undefined): CheckedNeed {
     })),
     kvBytesPerToken: kvBytesPerToken == null ? null : checkAmount('kvBytesPerToken', kvBytesPerToken, 0),
     peak: { bytes: Math.max(peak.bytes, total.bytes), low: peak.low, high: Math.max(peak.high, total.high) },
-    // Of a number of parameters no context is known.
+    // No context is known for a number of parameters.
     use:
       use === undefined || use.context === 0
         ? null

@@ -1,4 +1,4 @@
-/** What a program refuses to start with, whatever memory there is. Pure. */
+/** Requests that a program refuses, whatever memory there is. Pure. */
 
 import { formatCount } from '../../base/format.ts';
 import { LONGER_CONTEXT } from '../../core/memory/program-shares.ts';
@@ -7,7 +7,7 @@ import { MODEL_PROGRAMS } from '../../types/programs.ts';
 import { none } from './flags.ts';
 import type { ProgramInput } from './program.ts';
 
-/** The refusal of a program; null: it does not refuse, or what it goes by is not known. */
+/** The refusal of a program; null: it does not refuse, or the facts of its rule are not known. */
 export function refusalBySettings(program: FitProgram, input: ProgramInput): FitProgramReport | null {
   return (
     byHeads(program, input) ??

@@ -54,7 +54,7 @@ export function fitReport(whole: CheckedNeed, snapshot: Snapshot, options: Check
   const { device, freed, limit, refusal } = machine;
   const { host, need, terms } = needOn(whole, device);
   const own = machineVerdict(need, machine);
-  // On a lost GPU there is nothing to decide.
+  // A lost GPU leaves nothing to decide.
   const programs =
     device === null || (refusal !== null && limit === null)
       ? []
@@ -95,7 +95,7 @@ export function fitReport(whole: CheckedNeed, snapshot: Snapshot, options: Check
   return refusal === null || isTooLarge(need, machine) ? answer : notNow(answer, refusal);
 }
 
-/** More than the whole memory, whatever refuses now. */
+/** True if the need exceeds the whole memory, whatever refuses now. */
 function isTooLarge({ peak }: CheckedNeed, { pool }: FitMachine): boolean {
   return pool !== null && peak.bytes > pool.total;
 }
@@ -117,7 +117,7 @@ function notNow(report: FitReport, { remedy, summary }: Finding): FitReport {
   };
 }
 
-/** Why so little can be loaded although nearly everything is free, and what helps. */
+/** Tells why little can be loaded although nearly everything is free, and what helps. */
 function piecesOf({ judgement }: Snapshot): string[] {
   const pieces = judgement.findings.find(({ id, severity }) => id === 'fragmentation' && severity === 'warning');
   if (pieces === undefined) return [];
@@ -148,14 +148,14 @@ function programReports(
     }));
 }
 
-/** What does not fit is told neither flags nor steps that are not enough. */
+/** A need that does not fit gets no flags, and no steps that are not enough. */
 const NO_ADVICE = { ...none('It does not fit.'), remedies: [] };
-/** Whatever a program decides by its own reading, the machine has not got it. */
+/** The machine lacks the memory, whatever a program decides by its own reading. */
 const NOT_HERE = { verdict: 'no', expectedFits: false, ...NO_ADVICE } as const;
 
 const UNJUDGED = { verdict: 'unknown', expectedFits: null, ...none('It is not known whether it fits.') } as const;
 
-/** A no is none where what may be loaded beyond what is certain would change it. */
+/** A no becomes unknown if memory beyond the certain limit would change it. */
 function ifCertain(
   report: FitProgramReport,
   rule: Rule,
@@ -168,13 +168,13 @@ function ifCertain(
   return { ...report, ...UNJUDGED, decision: `may start: ${uncertain.why}` };
 }
 
-/** What a program says of a need that is not known says nothing. */
+/** A program's decision on an unknown need says nothing. */
 function notJudged(report: FitProgramReport, why: string): FitProgramReport {
   const decision = `cannot be judged: ${why}`;
   return { ...report, ...UNJUDGED, inequality: null, decision, remedies: [] };
 }
 
-/** What a program decides now, with the verdict that it comes to once steps of the machine are done. */
+/** A program's decision now, with its verdict once steps of the machine are done. */
 function afterSteps(rule: Rule, input: ProgramInput, steps: readonly FitStep[]): FitProgramReport {
   const now = rule(input);
   const { unknown } = input.need;

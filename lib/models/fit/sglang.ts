@@ -1,4 +1,4 @@
-/** SGLang: a share of what was free before loading, for weights and cache together. */
+/** SGLang: a share of the memory free before loading, for weights and cache together. */
 
 import { formatBytes, formatCount, inGiB } from '../../base/format.ts';
 import type { FitProgramReport, FitRange, FitVerdict } from '../../types/index.ts';
@@ -18,7 +18,7 @@ import {
   unreadable,
 } from './program.ts';
 
-/** What SGLang knows when it sizes its pool, in bytes. */
+/** Facts by which SGLang sizes its pool, in bytes. */
 export interface SglangStart {
   /** Free before the weights are loaded: psutil's available on SM 8.7, 11.0 and 12.1, else cudaMemGetInfo's free. */
   before: number;
@@ -53,7 +53,7 @@ export function sglangPool({ after, before, fraction, hybrid, kvBytesPerToken }:
 /** Bytes: 0.58 × 107,374,182,400 is 62,277,025,791.99 in floating point. */
 const ROUNDING = 1e-3;
 
-/** What SGLang keeps in its static part: weights and cache. Of a number of bytes it is not known which part is which. */
+/** True for terms of SGLang's static part: weights and cache. A number of bytes does not tell them apart. */
 function isStatic(name: string): boolean {
   return isWeights(name) || isCache(name) || name === 'bytes';
 }
@@ -124,7 +124,7 @@ function outcomeOf(input: ProgramInput, before: number, fraction: number): Progr
   };
 }
 
-/** Of a start that SGLang does not refuse. */
+/** Verdict on a start that SGLang does not refuse. */
 function verdictFor({ limit, need }: ProgramInput, taken: number, pool: number): FitVerdict {
   const outside = sumOf(need.terms, (name) => !isStatic(name));
   if (limit !== null && taken + outside.bytes > limit) return 'no';

@@ -80,12 +80,12 @@ async function sizesOf({ models, options: { program } }: TogetherQuestion, chang
   );
 }
 
-/** For all models of a server, where none is given. */
+/** Context of all models of a server, if none is given. */
 const OLLAMA_CONTEXT = 4096;
 
 /**
- * Those that take the most besides what they keep go first: while the last starts, all others are there. Ollama's order is
- * that of the requests, so the worst one is judged.
+ * Models that take the most besides what they keep go first: all others are there while the last starts. Ollama's order
+ * is that of the requests, so the worst one is judged.
  */
 function inOrder(models: readonly Sized[], { program }: TogetherQuestion['options']): Sized[] {
   const extra = ({ need }: Sized): number => need.peak.high - need.total.high;
@@ -115,7 +115,7 @@ function heldBy(
   { programs, serving, verdict }: FitReport,
   { version }: CheckedOptions,
 ): FitRange {
-  // Of one that does not fit no share is known.
+  // The share of a model that does not fit is not known.
   const requested = verdict === 'no' ? 0 : (programs[0]?.numbers.requested ?? 0);
   const graphs = isAtLeast(version, '0.21') ? 0 : sumOfTerms(terms, (name) => name === 'cuda-graphs').high;
   const least = requested === 0 ? 0 : requested + graphs;

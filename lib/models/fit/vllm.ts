@@ -27,7 +27,7 @@ import {
   unreadable,
 } from './program.ts';
 
-/** What vLLM knows when it sizes its cache, in bytes. */
+/** Facts by which vLLM sizes its cache, in bytes. */
 export interface VllmStart {
   /** cudaMemGetInfo's total. */
   total: number;
@@ -49,7 +49,7 @@ export interface VllmStart {
 
 export interface VllmBudget {
   requested: number;
-  /** Whether it gets past its first check. */
+  /** True if it gets past its first check. */
   starts: boolean;
   /** Bytes left for the KV cache; 0 or less: "No available memory for the cache blocks". */
   kvCache: number;
@@ -203,7 +203,7 @@ function partsOf({ need }: ProgramInput): Omit<VllmStart, 'total' | 'free' | 'ut
   };
 }
 
-/** What it would do without the flag. */
+/** Its decision without the flag. */
 function defaultNotes({ limit }: ProgramInput, start: Omit<VllmStart, 'utilization'>): string[] {
   const utilization = defaultUtilization(start.version);
   const { requested, starts } = vllmBudget({ ...start, utilization });

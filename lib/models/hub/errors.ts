@@ -1,8 +1,8 @@
-/** Errors of the Hub, one line each: what was asked, what came, what to do. */
+/** Errors of the Hub, one line each: the request, the answer, the remedy. */
 
 import { UmaError, type UmaErrorCode } from '../../base/errors.ts';
 
-/** @param what was asked for: "hf:org/name", "config.json of hf:org/name". */
+/** @param the request: "hf:org/name", "config.json of hf:org/name". */
 export function hubError(
   what: string,
   name: string,
@@ -17,7 +17,7 @@ export function notRead(what: string): UmaError {
   return hubError(what, 'OFFLINE', 'it was not read before, and HF_HUB_OFFLINE is set');
 }
 
-/** What the Hub answers in place of a model, and what that means. */
+/** Turns the Hub's refusal of a model into an error. */
 export function refusal(what: string, response: Response, page: string, hasToken: boolean): UmaError {
   const { status } = response;
   if (status === 401 || status === 403) return denied(what, response, page, hasToken);

@@ -1,4 +1,4 @@
-/** Where the Hub is, who asks, and where answers are kept: the variables of huggingface_hub. */
+/** The Hub's address, the token and the folder of its answers: the variables of huggingface_hub. */
 
 import { isAbsolute, join } from 'node:path';
 import { UmaError } from '../../base/errors.ts';
@@ -13,11 +13,11 @@ export interface HubSettings {
   /** The endpoint is on this machine, where http is not read by others. */
   isLoopback: boolean;
   token: string | null;
-  /** HF_HUB_OFFLINE: only what was read before. */
+  /** HF_HUB_OFFLINE: answers of earlier reads only. */
   isOffline: boolean;
   /** null: this user has no home. */
   cacheFolder: string | null;
-  /** What to do about a proxy that Node does not use by itself. */
+  /** Advice about a proxy that Node does not use by itself. */
   proxyHint: string;
   /** The page of a model, for people. */
   page(repository: string): string;

@@ -23,7 +23,7 @@ const MARKS = [
  */
 const MPI_MARK = /(\[(?:\d{1,9},\d{1,9}\]<std(?:out|err)>:|[^[\]\s]{1,200}@\d{1,9},\d{1,9}\]<std(?:out|err)>: ?))/;
 
-/** Of all answers together. */
+/** Limit of all answers together. */
 const MOST_BYTES = 64 * MiB;
 
 /** @param expect null: as many as answer. */
@@ -65,7 +65,7 @@ function marked(line: string): { mark: string; text: string }[] {
   return [...(before === '' ? [] : [{ mark: '', text: `${before}\n` }]), ...texts, { ...last, text: `${last.text}\n` }];
 }
 
-/** What one rank has printed. */
+/** Output of one rank. */
 class Rank {
   readonly #reader = new DocumentReader();
   readonly #lines = new Lines((line) => this.#reader.line(line));

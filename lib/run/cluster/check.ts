@@ -1,4 +1,4 @@
-/** Whether a need fits into each machine: fit() on each snapshot, of which the worst answer is that of all. */
+/** Asks fit() about a need on each machine's snapshot; the worst answer is that of all. */
 
 import { checkKeys, type Keys } from '../../base/arguments.ts';
 import { formatBytes } from '../../base/format.ts';
@@ -19,7 +19,7 @@ import type {
 import { KEYS } from './options.ts';
 import { differencesAmong, unanswered, weakestFirst } from './report.ts';
 
-/** What is asked of each machine. */
+/** Question to each machine. */
 export type Asked = FitNeed & FitOptions;
 
 const CHECK_KEYS: Keys<ClusterCheckOptions> = {
@@ -56,7 +56,7 @@ export async function withOpenModel(asked: Asked): Promise<Asked> {
   return { ...asked, model: await openModel(asked.model, signal === undefined ? {} : { signal }) };
 }
 
-/** From the worst to the best, as fit() ranks them; a machine without an answer is one that nothing is known of. */
+/** Verdicts from the worst to the best, as fit() ranks them; a machine without an answer is unknown. */
 const ORDER: readonly FitVerdict[] = ['no', 'not-now', 'unknown', 'tight', 'fits-after', 'fits'];
 
 interface Fitted {

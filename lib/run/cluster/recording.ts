@@ -11,7 +11,7 @@ import { answerAtEnd, notStarted } from './read.ts';
 import { remoteWord } from './shell.ts';
 import { runBySsh } from './ssh.ts';
 
-/** What of the recording, as for `readRecord()`; the folder is that of the host. */
+/** Part of the recording, as for `readRecord()`; the folder is that of the host. */
 export type AskedRecording = Required<Pick<ReadRecordOptions, 'lastMs' | 'sessions' | 'points'>> &
   Pick<ReadRecordOptions, 'folder'>;
 
@@ -64,7 +64,7 @@ function isNothing({ found }: MachineAnswer): boolean {
   return error?.code === 'ERR_UMA_NOT_FOUND';
 }
 
-/** As its schema says, and with times that there are: charts are drawn from them. */
+/** True if it is as its schema says, with times that exist: charts are drawn from them. */
 function isRecording(document: object): document is RecordReport {
   if (!isValid('record', document)) return false;
   const { at, sessions } = document as RecordReport;
@@ -80,7 +80,7 @@ function hasTimes({ gpus, lastAt, lastSeconds, processSeries, series }: Recorded
   return [...starts, ...ends].every(isTime);
 }
 
-/** What is no time compares as false. */
+/** A value that is no time compares as false. */
 function isTime(ms: number): boolean {
   return ms <= LATEST_MS;
 }

@@ -1,4 +1,4 @@
-/** The report of cluster(): the weakest machine first, and what can be loaded on each. */
+/** The report of cluster(): the weakest machine first, and the bytes that can be loaded on each. */
 
 import { formatBytes } from '../../base/format.ts';
 import { differencesOf } from '../../core/memory/differences.ts';
@@ -6,7 +6,7 @@ import type { ClusterMachine, ClusterReport, HostDifference, Level } from '../..
 
 const LEVELS: readonly Level[] = ['ok', 'notice', 'warning', 'danger'];
 
-/** Lowest first: no answer, nothing known, then what can be loaded. */
+/** The lowest come first: no answer, nothing known, then by the bytes that can be loaded. */
 export function weakestFirst(machines: readonly ClusterMachine[]): ClusterMachine[] {
   const rank = ({ snapshot }: ClusterMachine): number =>
     snapshot === null ? -2 : (snapshot.judgement.safe.bytes ?? -1);
@@ -36,7 +36,7 @@ export function clusterReport(read: readonly ClusterMachine[], durationMs: numbe
   };
 }
 
-/** Of those that answered. */
+/** Differences among the machines that answered. */
 export function differencesAmong(machines: readonly ClusterMachine[]): HostDifference[] {
   return differencesOf(machines.flatMap(({ host, snapshot }) => (snapshot === null ? [] : [{ host, snapshot }])));
 }
@@ -58,7 +58,7 @@ function summaryOf(machines: readonly ClusterMachine[], safe: number | null, lim
   return `${formatBytes(safe)} can be loaded on each of ${machines.length} machines${by}.`;
 }
 
-/** Which machines did not answer, as a sentence; null: all did. */
+/** Sentence that names the machines that did not answer; null: all did. */
 export function unanswered(machines: readonly { host: string; state: ClusterMachine['state'] }[]): string | null {
   const silent = machines.filter(({ state }) => state !== 'answered').map(({ host }) => host);
   if (silent.length === 0) return null;

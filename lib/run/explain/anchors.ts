@@ -21,7 +21,7 @@ interface AnchorCandidate {
 export class AnchorSearch {
   /** Bytes that can be skipped when a window ends with this block; 0: a literal may begin in the window. */
   readonly #skips = new Uint8Array(2 ** BITS).fill(LONGEST_SKIP);
-  /** By block: the literals whose window ends with it. */
+  /** Literals by the block with which their window ends. */
   readonly #candidates: (AnchorCandidate[] | undefined)[] = new Array(2 ** BITS).fill(undefined);
 
   /** @param anchors ASCII texts of at least SHORTEST_ANCHOR bytes. */

@@ -75,7 +75,7 @@ export class ErrorScanner {
     }
   }
 
-  /** Searches the rest. Returns what was found, in the order of first occurrence, and the number of lines. */
+  /** Searches the rest. Returns the messages, in the order of first occurrence, and the number of lines. */
   end(): { found: FoundMessage[]; lines: number } {
     this.#searchTo(this.#filled);
     this.#countTo(this.#offset + this.#filled);
@@ -83,7 +83,7 @@ export class ErrorScanner {
     return { found: [...this.#found.values()], lines: this.#lineBreaks + (this.#endsLine ? 0 : 1) };
   }
 
-  /** Makes room: keeps what is not searched, and the history before it. */
+  /** Makes room: keeps the text that is not searched, and the history before it. */
   #forget(): void {
     const keepFrom = Math.max(0, this.#searched - HISTORY + AFTER + 1);
     this.#countTo(this.#offset + keepFrom);

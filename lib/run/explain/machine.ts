@@ -17,7 +17,7 @@ export interface ExplainMachine {
   gpuTotal: number | null;
   immediate: number | null;
   afterReclaim: number | null;
-  /** What a program can load and leave the host its floor; null: not known, or the GPU has memory of its own. */
+  /** Bytes that a program can load and leave the host its floor; null: not known, or the GPU has memory of its own. */
   safe: number | null;
 }
 
@@ -41,7 +41,7 @@ export function machineOf(snapshot: Snapshot): ExplainMachine {
 /** Share by which totals of one machine differ: the display's part, CUDA's own part, rounding to two decimals. */
 const SAME_SHARE = 0.03;
 
-/** Whether a total in a message may be that of this machine's GPU; null: not known. */
+/** True if a total in a message may be that of this machine's GPU; null: not known. */
 export function isThisGpu(total: number | null | undefined, { gpuTotal }: ExplainMachine): boolean | null {
   if (total === null || total === undefined || gpuTotal === null) return null;
   return Math.abs(total - gpuTotal) <= gpuTotal * SAME_SHARE;
@@ -61,7 +61,7 @@ export function roomText({ afterReclaim, immediate, unified }: ExplainMachine): 
   return `${formatBytes(immediate)} can be allocated here at once, and ${formatBytes(afterReclaim)} once the kernel gives back page cache`;
 }
 
-/** Whether `bytes` would fit now, and if not, by how much and who holds the memory. `what` begins the sentence. */
+/** Says if `bytes` would fit now, or else how much is missing and who holds the memory. `what` begins the sentence. */
 export function fitText(what: string, bytes: number, machine: ExplainMachine): string {
   const { afterReclaim, immediate } = machine;
   if (afterReclaim === null) return `${what}; how much can be allocated here is not known.`;
@@ -87,7 +87,7 @@ export function holdersText({ device }: ExplainMachine): string {
   return ` ${clean(largest.name ?? 'A process')} (${largest.pid}) holds ${formatBytes(largest.gpuBytes)}.`;
 }
 
-/** What the kernel says now about shortage: pressure and large blocks. */
+/** The kernel's present signs of shortage: pressure and large blocks. */
 export function conditionText({ snapshot }: ExplainMachine): string {
   const { state, text } = judgePressure(snapshot);
   const blocks = outcomeOf('fragmentation', { snapshot });

@@ -17,7 +17,7 @@ export function isPiped({ stdio, ready }: Pick<CheckedGuardOptions, 'stdio' | 'r
 export class OutputPipes {
   readonly stdout: Socket;
   readonly stderr: Socket;
-  /** What the program is to have as its outputs. */
+  /** Descriptors that the program gets as its outputs. */
   readonly writable: readonly [number, number];
 
   /** @throws UmaError: no free descriptors. */

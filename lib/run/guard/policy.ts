@@ -1,4 +1,4 @@
-/** What `guard --system` may stop, and in which order: units of systemd and containers, never what keeps the machine usable. */
+/** Order of units and containers that `guard --system` may stop, never those that keep the machine usable. */
 
 import { checkChoice, checkKeys, invalidType, invalidValue, type Keys } from '../../base/arguments.ts';
 import type { GuardPolicy, ProcessesReport, ProcessGroup } from '../../types/index.ts';
@@ -7,13 +7,13 @@ import { NEVER_STOPPED, type NeverStopped } from './never-stopped.ts';
 const KEYS: Keys<GuardPolicy> = { schema: true, mayStop: true, never: true, order: true };
 const SCHEMA = 'umaprobe/guard-policy/1';
 
-/** Names of processes that make what they run in one of the row's. */
+/** Names of processes whose unit or container belongs to the row. */
 function processNames({ alsoContainers, processes = [] }: NeverStopped, kind: ProcessGroup['kind']): readonly string[] {
   // A container may have a sshd or a dbus-daemon of its own.
   return kind === 'container' && alsoContainers !== true ? [] : processes;
 }
 
-/** The row of what is never stopped that a unit or container belongs to. */
+/** The row of NEVER_STOPPED to which a unit or container belongs. */
 function neverStopped(
   { id, kind, name, pids }: Pick<ProcessGroup, 'id' | 'kind' | 'name' | 'pids'>,
   names: ReadonlyMap<number, string | null>,
@@ -25,8 +25,8 @@ function neverStopped(
 }
 
 /**
- * Why a process is not stopped, whoever asks, as a clause; null: nothing is against it. Its unit or container is judged as a whole,
- * as by `guard --system`; a program of a login session by itself and what runs below it.
+ * The reason not to stop a process, whoever asks, as a clause; null: none. Its unit or container is judged as a whole,
+ * as by `guard --system`; a program of a login session by itself and its descendants.
  */
 export function whyNeverStopped(
   pid: number,
@@ -53,7 +53,7 @@ export function whyNeverStopped(
 
 function descendants(pid: number, processes: ProcessesReport['processes']): number[] {
   const found = new Set([pid]);
-  // A set is walked to its end, also to what is added meanwhile.
+  // A set is walked to its end, also to entries added meanwhile.
   for (const parent of found) for (const child of processes) if (child.parentPid === parent) found.add(child.pid);
   return [...found].slice(1);
 }
@@ -83,9 +83,9 @@ function checkNames(name: string, value: unknown): void {
 export type StopCandidate = Pick<ProcessGroup, 'kind' | 'id' | 'name' | 'rootPid' | 'gpuBytes' | 'held'>;
 
 /**
- * What may be stopped, the first one first. Without `mayStop`: every unit and container with GPU memory; where that is the GPU's own,
- * the largest holder of the host's memory among them is the first. Programs of a login
- * session are in no unit of their own, and never among them.
+ * Units that may be stopped, in order. Without `mayStop`: every unit and container with GPU memory; if that is the
+ * GPU's own, the largest holder of the host's memory among them is the first. Programs of a login session are in no
+ * unit of their own, and never among them.
  *
  * @param self pid of this process: its own unit is never stopped.
  */

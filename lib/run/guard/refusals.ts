@@ -7,13 +7,13 @@ const INSTEAD = 'Name what may be stopped, such as --unit vllm.service';
 /** PF_KTHREAD of the kernel's include/linux/sched.h. */
 const KERNEL_THREAD = 0x0020_0000;
 
-/** @throws TypeError `ERR_INVALID_ARG_VALUE` for init, a thread of the kernel, umaprobe itself and what it was started from. */
+/** @throws TypeError `ERR_INVALID_ARG_VALUE` for init, a thread of the kernel, umaprobe itself and its ancestors. */
 export function checkTargetPid(pid: number): void {
   const why = refusedPid(pid);
   if (why !== null) throw invalidArgument(`process ${pid} cannot be guarded: ${why}. ${INSTEAD}`);
 }
 
-/** Why stopping this process would take more with it than its memory, as a clause; null: it would not. */
+/** The reason why stopping this process takes more with it than its memory, as a clause; null: it does not. */
 export function refusedPid(pid: number): string | null {
   if (pid === 1) return 'everything else runs below it, and stopping it stops the machine or the container';
   if (pid === process.pid) return 'it is umaprobe itself';

@@ -18,7 +18,7 @@ import { actionSentence, leftBehindText, notifyFailure } from './sentence.ts';
 import type { CheckedGuardOptions } from './settings.ts';
 import { unwatchable } from './watchable.ts';
 
-/** How the native guard itself ended. */
+/** Exit of the native guard itself. */
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -30,23 +30,23 @@ export class GuardRun {
   /** Called when the program has to be stopped because of the caller. */
   onStopNeeded: () => void = () => undefined;
   isLoaded = false;
-  /** The native guard goes on with what the program left. */
+  /** The native guard goes on with processes that the program left. */
   isLeft = false;
   readonly #settings: CheckedGuardOptions;
   readonly #thresholds: GuardThresholds;
   readonly #simulated: string | null;
   readonly #startedAt = new Date();
-  /** Of the output that came before the line that says that the program runs: two pipes have no order. null: that line has come. */
+  /** Events of output that came before the line "started": two pipes have no order. null: that line has come. */
   #early: GuardEvent[] | null = [];
   readonly #actions: GuardAction[] = [];
   readonly #notified: GuardNotified[] = [];
   #evictedBytes = 0;
   #pid: number | null = null;
   #ended: EndedReport | null = null;
-  /** Of the readings, for a guard that was ended before its report. */
+  /** Summary of the readings, for a guard that was ended before its report. */
   readonly #seen = { count: 0, first: NO_READING, lowest: NO_READING };
   #failed: Extract<SupervisorReport, { event: 'failed' }> | null = null;
-  /** What the caller's function threw, or a line of the native guard that is not known. */
+  /** Error of the caller's function, or an unknown line of the native guard. */
   #thrown: { error: unknown } | null = null;
 
   constructor(settings: CheckedGuardOptions, thresholds: GuardThresholds, simulated: string | null) {
@@ -120,8 +120,8 @@ export class GuardRun {
   }
 
   /**
-   * @throws UmaError when the program was not started, or the native guard ended before it; what the caller's function
-   *   threw.
+   * @throws UmaError when the program was not started, or the native guard ended before it; the error of the caller's
+   *   function.
    */
   report(exit: Exit, after: GuardReading, leftBehind: LeftBehind[] = []): GuardReport {
     this.#flushEarly();
@@ -149,7 +149,7 @@ export class GuardRun {
       simulated: this.#simulated,
       command,
       target,
-      outcome: isStopped ? 'stopped' : isAborted ? 'aborted' : target === null ? 'exited' : 'gone',
+      outcome: isStopped ? 'stopped' : isAborted ? 'aborted' : 'exited',
       exitCode: ended.exitCode,
       signal: nameOf(ended.signal),
       reason: isStopped ? stop.reason : null,
@@ -174,7 +174,7 @@ export class GuardRun {
     };
   }
 
-  /** Of a whole system parts are stopped, and the guard goes on. */
+  /** True: parts of a whole system are stopped, and the guard goes on. */
   #isSystem(): boolean {
     const { target } = this.#settings;
     return target !== null && 'system' in target;

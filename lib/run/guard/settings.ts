@@ -13,7 +13,7 @@ export interface CheckedGuardOptions {
   killBelowBytes: number | undefined;
   intervalMs: number;
   graceMs: number;
-  /** null: what this process may do. */
+  /** null: those that this process may do. */
   loadActions: readonly LoadAction[] | null;
   loadBytes: number | undefined;
   ready: string | null;

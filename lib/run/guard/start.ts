@@ -1,4 +1,4 @@
-/** Starts the native guard, passes on what it reports, and tells it what happens here. */
+/** Starts the native guard, passes on its reports, and tells it the events here. */
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ import { followTargets } from './system.ts';
 import { targetArgument } from './target.ts';
 import { assertWatchable } from './watchable.ts';
 
-/** For output that is still in the pipes when the program has ended. */
+/** Time for output that is still in the pipes when the program has ended. */
 const LAST_OUTPUT_MS = 500;
 
 export async function runGuard(options: GuardOptions): Promise<GuardReport> {
@@ -55,13 +55,13 @@ export async function runGuard(options: GuardOptions): Promise<GuardReport> {
   }
   const run = new GuardRun(settings, thresholds, machine);
   const control = new ControlLines();
-  // From here on a signal is for the program, also if it comes before the program has begun.
+  // A signal is for the program from here on, also if it comes before the program has begun.
   const signals = settings.forwardSignals ? native().takeSignals() : -1;
   try {
     const channels = channelsOf({ report: 'pipe', control: 'pipe', readings, signals }, settings);
     const args = guardCommandLine(settings, thresholds, { simulated: machine !== null, tty, channels });
     const { child, pipes } = await startGuard(settings, args, channels);
-    // Beside the start of the program, which has no time yet to leave much.
+    // This runs beside the start of the program, which has no time yet to leave much.
     const shared = sharedMemoryNow(machine !== null).catch(() => null);
     control.connect(child.stdio[channels.fds.control] as Writable);
     const exit = await follow(child, { settings, pipes, run, control, isReady, reportFd: channels.fds.report });
@@ -100,7 +100,7 @@ interface Channels {
 
 /** @param given a descriptor of this process; below 0: none. */
 function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignals }: CheckedGuardOptions): Channels {
-  // As for signals: this process is one program with the one that it starts.
+  // Descriptors are passed on as signals are: this process is one program with the one that it starts.
   const { descriptors } = forwardSignals ? inherited() : { descriptors: [] };
   const stdio = new Map<number, number | 'pipe'>(descriptors.map((fd) => [fd, fd]));
   const fds = { report: -1, control: -1, readings: -1, signals: -1 };
@@ -115,13 +115,13 @@ function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignal
   return { stdio: Array.from({ length }, (_, at) => stdio.get(at + 3) ?? 'ignore'), fds, inherited: descriptors };
 }
 
-/** Passes on what the native guard reports and what the program writes, until both have ended. */
+/** Passes on the native guard's reports and the program's output, until both have ended. */
 async function follow(
   child: ChildProcess,
   { control, isReady, pipes, reportFd, run, settings }: Following,
 ): Promise<Exit> {
   const { signal, target } = settings;
-  // What this call did not start goes on when nobody wants to watch it any longer.
+  // A target that this call did not start goes on when the watch ends.
   const stop = (): void => (target === null ? control.write('stop') : void child.kill('SIGTERM'));
   run.onStopNeeded = stop;
   const failed = new AbortController();
@@ -253,7 +253,7 @@ async function startGuard(
     pipes?.destroy();
     throw error;
   } finally {
-    // Who waits for their end waits for the program's.
+    // A reader that waits for their end waits for the program's.
     const { fds, stdio } = channels;
     pipes?.started();
     for (const fd of [...channels.inherited, stdio[fds.signals - 3]]) if (typeof fd === 'number') closeSync(fd);

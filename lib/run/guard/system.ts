@@ -12,7 +12,7 @@ const REFRESH_MS = 5000;
 /** Targets of one line: the native guard takes 8 KiB. */
 const MOST = 20;
 
-/** Until the signal is aborted. A list that fails keeps the one before. */
+/** Runs until the signal is aborted. A list that fails keeps the one before. */
 export async function followTargets(policy: GuardPolicy, control: ControlLines, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {

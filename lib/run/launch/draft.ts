@@ -41,7 +41,7 @@ export class Draft {
     this.set({ limits: [...this.#command.limits, sentence] });
   }
 
-  /** The value of an option, noted as understood; null, and noted as unread, where it is not what is expected. */
+  /** The value of an option, noted as understood; null, and noted as unread, if it is not as expected. */
   number(option: string, text: string, parse: (text: string) => number | null): number | null {
     const number = parse(text);
     if (number === null) this.unread('either', `${option} "${text}" is not understood.`);
@@ -55,7 +55,7 @@ export class Draft {
     return text === undefined ? null : this.number(option, text, parse);
   }
 
-  /** Something that is loaded besides the model, by its path as the program sees it, or its name. */
+  /** Adds a model that is loaded besides the main one, by its path as the program sees it, or its name. */
   extra(
     { model, ...extra }: Pick<ExtraModel, 'kind' | 'option' | 'model'> & Partial<ExtraModel>,
     hostPath: (path: string) => string | null,
@@ -75,11 +75,11 @@ export class Draft {
   }
 }
 
-/** Why the model of a server is not known. */
+/** The reason for a server's unknown model. */
 export const CLIENTS_CHOOSE = 'Its clients choose the models that it loads.';
 
 /**
- * Notes what was read without being understood.
+ * Notes parts that were read without being understood.
  *
  * @param lacksModel a word behind an option that is not known may then be the model.
  */

@@ -1,4 +1,4 @@
-/** What a command loads besides its model: found on this machine, and counted as terms of the estimate. */
+/** Models that a command loads besides its main one: found on this machine, and counted as terms of the estimate. */
 
 import { UmaError } from '../../base/errors.ts';
 import { MiB } from '../../base/format.ts';
@@ -42,7 +42,7 @@ interface Places {
   reading: Cancellable;
 }
 
-/** Those that can be read; the others are unclear, each with the reason. */
+/** Finds the extras that can be read; the others are unclear, each with the reason. */
 export async function findExtras(
   command: RecognisedCommand,
   stores: Readonly<Record<string, string>>,
@@ -250,7 +250,7 @@ async function slotTerm(
   return {
     name: 'adapter-slots',
     bytes,
-    // Of some models fewer layers take adapters, of others the embedding as well.
+    // Fewer layers take adapters in some models, in others also the embedding.
     low: Math.round(bytes / 2),
     high: bytes * 2,
     formula: 'adapters × parameters × 2',

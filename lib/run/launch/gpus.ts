@@ -1,4 +1,4 @@
-/** What a launch took on GPUs with memory of their own. */
+/** Memory that a launch took on GPUs with memory of their own. */
 
 import { fullestFirst, gpuText, type OwnGpu, ownGpus, TAKEN_BYTES } from '../../core/memory/own-memory.ts';
 import { OwnMemoryWatch, type OwnUse, readOwnMemory } from '../../core/snapshot/own-memory.ts';
@@ -31,7 +31,7 @@ export class LaunchGpus {
     return this.#watch.stop();
   }
 
-  /** Reads what is in use now. */
+  /** Reads the memory in use now. */
   async receipt(): Promise<Pick<LaunchReceipt, 'gpus' | 'gpuProblem'>> {
     const after = this.#gpus.length === 0 ? [] : await readOwnMemory(this.#gpus);
     const all = (this.#before ?? []).flatMap(({ index, used: before }): LaunchGpu[] => {

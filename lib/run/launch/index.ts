@@ -6,11 +6,11 @@ import type { LaunchOptions, LaunchReport } from '../../types/index.ts';
 const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
 
 /**
- * Starts a program with everything around it: asks `fit`, makes room with `prepare`, runs it under `guard`, records, and
- * says at the end what it took. What is loaded is read from the command line of vLLM, SGLang, llama.cpp and Ollama; for other
- * programs the options say it, or it is not known: then the guard alone protects the machine.
+ * Starts a program with everything around it: asks `fit`, makes room with `prepare`, runs it under `guard`, records,
+ * and reports its memory at the end. The command line of vLLM, SGLang, llama.cpp and Ollama tells what is loaded; for
+ * other programs the options say it, or it is not known: then the guard alone protects the machine.
  *
- * @returns what happened, when the program has ended. That `fit` says no, or that the guard stopped it, is a result.
+ * @returns the course, when the program has ended. That `fit` says no, or that the guard stopped it, is a result.
  * @throws as `guard`, `estimate` for a model that the options name, and `prepare`. The signal's reason when it is aborted
  *   before the start.
  */

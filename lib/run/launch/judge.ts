@@ -1,4 +1,4 @@
-/** Whether what a command starts fits: its estimate against the machine, and flags that would fit where it does not. */
+/** Judges whether a command's load fits: its estimate against the machine, and flags that would fit if it does not. */
 
 import { formatCount } from '../../base/format.ts';
 import { CONTEXT_STEP } from '../../base/limits.ts';
@@ -22,7 +22,7 @@ import type {
 } from '../../types/index.ts';
 import { type FoundExtra, type WholeEstimate, withExtras } from './extras.ts';
 
-/** What a command loads. */
+/** Load of a command. */
 export type Load =
   | { kind: 'nothing'; why: string }
   | { kind: 'bytes'; bytes: number }
@@ -30,7 +30,7 @@ export type Load =
 
 export interface LaunchAnswer {
   fit: FitReport | null;
-  /** Why there is no answer of fit; null: there is one. */
+  /** The reason for no answer of fit; null: there is one. */
   noFit: string | null;
   expected: LaunchExpectation | null;
   flags: LaunchFlags | null;
@@ -38,7 +38,7 @@ export interface LaunchAnswer {
   room: number | null;
   /** MAX_JOBS for its start: `set` for it, or to be set in its container; null: it has one, or needs none. */
   jobs: { count: number; isSet: boolean } | null;
-  /** What was learned about the command on the way, as of `RecognisedCommand`. */
+  /** Facts learned about the command on the way, as of `RecognisedCommand`. */
   assumed: string[];
   unread: UnreadPart[];
 }
@@ -55,8 +55,8 @@ const NOTHING: LaunchAnswer = {
 };
 
 /**
- * @param found what is loaded besides the model.
- * @throws what `openModel` throws for a model.
+ * @param found models that are loaded besides the main one.
+ * @throws the errors of `openModel` for a model.
  */
 export async function judge(
   load: Load,
@@ -73,7 +73,7 @@ export async function judge(
   }
   const model = await openModel(load.model);
   const { assumed, report: own, whole } = await shortened(model, command, machine, found);
-  // A cache of a given size is not what is left of the share.
+  // A cache of a given size is not the rest of the share.
   const { kvCacheBytes } = command;
   const report =
     kvCacheBytes === null ? own : await fitInto({ estimate: withCache(whole.report, kvCacheBytes), snapshot: machine });
@@ -165,7 +165,7 @@ async function estimateOf(
   return withExtras(withLongerContext(report, command), model, command, found);
 }
 
-/** With its variable a server takes a context of any length. */
+/** A server takes a context of any length with its variable. */
 function withLongerContext(report: EstimateReport, { program, understood }: RecognisedCommand): EstimateReport {
   const variable = program === null ? undefined : LONGER_CONTEXT[program];
   const isAllowed = understood.some(({ option }) => option === variable);
@@ -189,7 +189,7 @@ function isWeights(name: string): boolean {
   return name === 'weights' || name === 'output-copy';
 }
 
-/** What is needed says fit, here as in its verdict. */
+/** The expected memory is that of fit's verdict. */
 function expectationOf({ extras, report }: WholeEstimate, { hostNeed, need }: FitReport): LaunchExpectation {
   const { kvBytesPerToken, model, terms, use } = report;
   const { bytes, high, low } = need;
@@ -206,8 +206,8 @@ function expectationOf({ extras, report }: WholeEstimate, { hostNeed, need }: Fi
 }
 
 /**
- * In the host's memory. A share is taken whole, whatever the model needs; otherwise the most at any time. At most what can
- * be loaded.
+ * Room in the host's memory: a share whole, whatever the model needs; otherwise the most at any time. The limit is what
+ * can be loaded.
  */
 function roomOf({ hostNeed, limit, need, programs }: FitReport, own: RecognisedCommand['program']): number | null {
   if (hostNeed !== null) return hostNeed.bytes >= 1 ? Math.ceil(hostNeed.bytes) : null;

@@ -1,4 +1,4 @@
-/** What llama.cpp loads besides its model: draft models, projectors, adapters, control vectors. Pure. */
+/** Models that llama.cpp loads besides the main one: draft models, projectors, adapters, control vectors. Pure. */
 
 import { cacheTypeBytes } from '../../models/files/cache-types.ts';
 import type { ExtraModel } from '../../types/index.ts';

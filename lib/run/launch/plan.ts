@@ -1,4 +1,4 @@
-/** What a launch is going to do, from what is known of its command and its machine. Pure. */
+/** Plan of a launch, from known facts of its command and its machine. Pure. */
 
 import { formatBoth, formatBytes } from '../../base/format.ts';
 import { refusalOf } from '../../core/memory/judge.ts';
@@ -19,7 +19,7 @@ export interface PlanInput {
   machine: Pick<Snapshot, 'devices' | 'judgement' | 'simulated'>;
   command: readonly string[];
   recognised: RecognisedCommand;
-  /** Why there is no answer of fit; null: there is one. */
+  /** The reason for no answer of fit; null: there is one. */
   noFit: string | null;
   fit: FitReport | null;
   expected: LaunchExpectation | null;
@@ -73,9 +73,9 @@ function ofRank({ host, next, summary, verdict }: LaunchRank): { verdict: FitVer
 function hostsStep(ranks: readonly LaunchRank[], anyway: boolean): LaunchStep {
   const short = ranks.filter(({ refuses }) => refuses).map(({ host }) => host);
   const names = ranks.map(({ host }) => host).join(', ');
-  if (short.length === 0) return { step: 'hosts', state: 'done', text: `Nothing stands in the way on ${names}.` };
+  if (short.length === 0) return { step: 'hosts', state: 'complete', text: `Nothing stands in the way on ${names}.` };
   const end = anyway ? 'It is started all the same.' : 'Nothing is started.';
-  return { step: 'hosts', state: 'done', text: `In the way: ${short.join(', ')}. ${end}` };
+  return { step: 'hosts', state: 'complete', text: `In the way: ${short.join(', ')}. ${end}` };
 }
 
 /**
@@ -103,7 +103,7 @@ export function verdictFor({
   return { verdict: 'unknown', summary: `Whether it fits is not known. Without this ${without}: ${doubts.join(' ')}` };
 }
 
-/** Why nothing can be loaded now, and what to do; null: something can. */
+/** Returns why nothing can be loaded now, and the remedy; null: something can. */
 function whyRefused({ judgement }: PlanInput['machine']): string | null {
   const refusal = refusalOf(judgement);
   if (refusal === undefined) return null;
@@ -115,12 +115,12 @@ function whyRefused({ judgement }: PlanInput['machine']): string | null {
 
 type ExpectedFit = Pick<FitReport, 'expectedFits'> | null;
 
-/** Whether nothing is started: a no, or the expected size fits only after steps that were not taken. */
+/** True if nothing is started: a no, or the expected size fits only after steps that were not taken. */
 export function isRefusal(verdict: FitVerdict, fit: ExpectedFit): boolean {
   return verdict === 'no' || verdict === 'not-now' || needsRoom(verdict, fit);
 }
 
-/** Whether the expected size fits only once room is made. */
+/** True if the expected size fits only once room is made. */
 export function needsRoom(verdict: FitVerdict, fit: ExpectedFit): boolean {
   return (verdict === 'fits-after' || verdict === 'tight') && fit?.expectedFits !== true;
 }
@@ -132,7 +132,7 @@ export function notTaken({ step }: LaunchStep): LaunchStep {
 
 function fitStep({ anyway, fit }: PlanInput, verdict: FitVerdict, makesRoom: boolean): LaunchStep {
   const end = anyway ? '. It is started all the same.' : ': it is not started.';
-  if (verdict === 'not-now') return { step: 'fit', state: 'done', text: `Nothing can be loaded now${end}` };
+  if (verdict === 'not-now') return { step: 'fit', state: 'complete', text: `Nothing can be loaded now${end}` };
   if (fit === null) return { step: 'fit', state: 'skipped', text: 'There is no size to ask about.' };
   const consequence: Readonly<Record<Exclude<FitVerdict, 'not-now'>, string>> = {
     fits: 'It fits.',
@@ -141,7 +141,7 @@ function fitStep({ anyway, fit }: PlanInput, verdict: FitVerdict, makesRoom: boo
     no: `It does not fit${end}`,
     unknown: 'The answer is not certain: the guard alone protects the machine.',
   };
-  return { step: 'fit', state: 'done', text: consequence[verdict] };
+  return { step: 'fit', state: 'complete', text: consequence[verdict] };
 }
 
 function byExpectedSize({ expectedFits, verdict }: FitReport, makesRoom: boolean, end: string): string {

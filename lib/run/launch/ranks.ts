@@ -42,7 +42,7 @@ export async function askRanks(
   return Promise.all(machines.map((machine) => rankOf(machine, recognised, judgeOn)));
 }
 
-/** Names of a command line that ssh does not take; null: it takes all of them. Those of the caller were checked before. */
+/** Names of a command line that ssh does not take; null: it takes all of them. The caller's were checked before. */
 function problemOf(hosts: readonly string[]): LaunchRank | null {
   try {
     checkHosts(hosts, 'the list of machines in the command', () => 'a machine in the command');

@@ -1,4 +1,4 @@
-/** What a launch took and gave back, from readings of the machine before, while and after. Pure. */
+/** Memory that a launch took and gave back, from readings of the machine before, while and after. Pure. */
 
 import { formatBytes, formatCount } from '../../base/format.ts';
 import { CONTEXT_STEP } from '../../base/limits.ts';
@@ -15,9 +15,9 @@ import type {
 
 export interface ReceiptInput {
   before: LaunchReceipt['before'];
-  /** While it ran, oldest first. */
+  /** Readings while it ran, oldest first. */
   readings: readonly LaunchReading[];
-  /** When the load phase ended, ISO 8601; null: it was not told. */
+  /** Time at which the load phase ended, ISO 8601; null: it was not told. */
   loadedAt: string | null;
   /** The least that was available, which may lie between two readings. */
   lowest: number;
@@ -104,7 +104,7 @@ function spanOf({ from, to }: LaunchPlateau): number {
   return Date.parse(to) - Date.parse(from);
 }
 
-/** The plateau that is the weights: with what a CUDA program takes besides, and nearest to what the files say. */
+/** The plateau that is the weights: with the other memory of a CUDA program, and nearest to the files' size. */
 function weightsIn(plateaus: readonly LaunchPlateau[], weights: number): number | null {
   const near = plateaus
     .map(({ taken }) => taken)
@@ -114,7 +114,7 @@ function weightsIn(plateaus: readonly LaunchPlateau[], weights: number): number 
 }
 
 /**
- * The flags that would have kept the floor: those of the command with as much less as was missing.
+ * The flags that would have kept the floor: those of the command, less the missing amount.
  *
  * @param missing bytes of the floor that were taken; 0 or less: it was kept.
  */

@@ -1,4 +1,4 @@
-/** Which program a command line starts, and what it says about memory. Pure: nothing is run or looked up. */
+/** Finds the program that a command line starts, and its options about memory. Pure: nothing is run or looked up. */
 
 import { LIMITS } from '../../base/limits.ts';
 import { LONGER_CONTEXT } from '../../core/memory/program-shares.ts';
@@ -60,7 +60,7 @@ export function recognise(command: readonly string[], env: Unwrapped['env']): Re
   };
 }
 
-/** Programs of which the first word says what they do, and what another word means for a launch. */
+/** Programs whose first word is a verb, and the meaning of other verbs for a launch. */
 const WITH_VERBS = {
   vllm: { read: vllmCommand, otherwise: 'is not a server' },
   sglang: { read: sglangCommand, otherwise: 'is not a server' },

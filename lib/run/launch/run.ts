@@ -160,7 +160,7 @@ class Launch {
     return askRanks(others, recognised, (machine) => judge(load, recognised, machine, found), signal);
   }
 
-  /** What is loaded, each model of it opened once, and the command with what was learned about its models. */
+  /** Opens each model of the load once; returns the load, and the command with facts learned about its models. */
   async #load(): Promise<Loaded> {
     const { bytes, env = process.env, model, signal } = this.#settings;
     const { command, stores } = this.#recognised;
@@ -195,7 +195,7 @@ class Launch {
     });
     this.#finish({
       step: 'prepare',
-      state: report.verdict === 'enough' ? 'done' : 'failed',
+      state: report.verdict === 'enough' ? 'complete' : 'failed',
       text: `${report.verdict}: ${report.reason}`,
     });
     return report;
@@ -203,7 +203,7 @@ class Launch {
 
   async run(plan: LaunchPlan): Promise<Pick<LaunchReport, 'outcome' | 'summary' | 'guard' | 'record' | 'receipt'>> {
     const { command, onEvent, signal } = this.#settings;
-    // Not the arguments: keys of servers are among them.
+    // The arguments are left out: keys of servers are among them.
     const recorder = await this.#record(`launch: ${baseName(command[0] ?? '')}`.slice(0, LIMITS.markLength.max));
     const gpus = await LaunchGpus.watch(this.#machine);
     const series = new Series();
@@ -230,13 +230,13 @@ class Launch {
       recorder.mark(`launch: ${report.outcome}`);
       await memorySettled({ goal: null, limitMs: SETTLED_MS });
       const after = await readMemory();
-      this.#finish({ step: 'guard', state: report.outcome === 'stopped' ? 'failed' : 'done', text: endOf(report) });
+      this.#finish({ step: 'guard', state: report.outcome === 'stopped' ? 'failed' : 'complete', text: endOf(report) });
       const receipt = this.#receipt(plan, report, { series, loadedAt, after, gpus: await gpus.receipt() });
       const recorded = await recorder.stop();
-      if (recorded !== null && recorded.failure !== null && this.#done.get('record')?.state === 'done')
+      if (recorded !== null && recorded.failure !== null && this.#done.get('record')?.state === 'complete')
         this.#finish({ step: 'record', state: 'failed', text: `Not everything was recorded: ${recorded.failure}.` });
       return {
-        outcome: report.outcome === 'gone' ? 'exited' : report.outcome,
+        outcome: report.outcome,
         summary: endOf(report),
         guard: report,
         record: recorded,
@@ -248,14 +248,14 @@ class Launch {
     }
   }
 
-  /** With MAX_JOBS, where its start needs one and has none. */
+  /** Environment with MAX_JOBS, if the start needs one and has none. */
   #environment(): Pick<GuardOptions, 'env'> {
     const jobs = this.#answer?.jobs ?? null;
     if (jobs === null || !jobs.isSet) return {};
     return { env: { ...(this.#settings.env ?? process.env), MAX_JOBS: String(jobs.count) } };
   }
 
-  /** What it will hold at least. Ollama's client loads nothing itself. */
+  /** The least that it will hold. Ollama's client loads nothing itself. */
   #loads(): Pick<GuardOptions, 'loadBytes'> {
     const fit = this.#answer?.fit ?? null;
     const isModel = this.#loaded?.load.kind === 'model' && this.#recognised.command.program !== 'ollama';
@@ -301,7 +301,7 @@ class Launch {
     if (!isRecorded) return notRecorded(null);
     try {
       const recorder = await record(folder === undefined ? {} : { folder });
-      this.#finish({ step: 'record', state: 'done', text: `Recorded to ${recorder.state().folder}.` });
+      this.#finish({ step: 'record', state: 'complete', text: `Recorded to ${recorder.state().folder}.` });
       recorder.mark(begun);
       return recordingOf(recorder);
     } catch (error) {
@@ -321,7 +321,7 @@ class Launch {
   }
 }
 
-/** What the caller says goes before what the command line says. */
+/** Options of the caller go before the command line. */
 function withOptions({ command, stores }: Recognised, options: LaunchSettings): Recognised {
   const { bytes, model, program, use, utilization } = options;
   const { context, sequences, ...rest } = use ?? {};
@@ -401,7 +401,7 @@ function recordingOf(recorder: Recorder): Recording {
   };
 }
 
-/** Whether the recorder that runs in the folder has taken it. */
+/** True if the recorder that runs in the folder has taken it. */
 async function isMarked(text: string, folder: string | undefined): Promise<boolean> {
   return mark(text, folder).then(
     () => true,

@@ -7,7 +7,7 @@ const MOST = 8192;
 
 export class Series {
   #readings: LaunchReading[] = [];
-  /** One of so many is kept. */
+  /** One reading of this many is kept. */
   #stride = 1;
   #count = 0;
   #last: LaunchReading | null = null;

@@ -20,7 +20,7 @@ export function readParallel(values: Given, draft: Draft): void {
     draft.unread('more', '--data-parallel-size loads the model several times.');
 }
 
-/** What is counted of a model that several GPUs hold. */
+/** Sentence about the counted rank of a model that several GPUs hold. */
 function rankSentence(ranks: number, nodes: number): string {
   const here = Math.ceil(ranks / nodes);
   const where = nodes === 1 ? '' : here === 1 ? ', on a machine of its own' : `, ${here} on each machine`;

@@ -1,4 +1,4 @@
-/** What vLLM loads besides its model: draft models for speculation, adapters. Pure. */
+/** Models that vLLM loads besides the main one: draft models for speculation, adapters. Pure. */
 
 import { wholeNumber } from './command-line.ts';
 import type { Draft, Given } from './draft.ts';
@@ -14,13 +14,13 @@ export function vllmExtras(
   adapters(values, every.get('--lora-modules') ?? [], hostPath, draft);
 }
 
-/** Methods that look tokens up in what was written already, and load nothing. */
+/** Methods that look tokens up in the text so far, and load nothing. */
 const LOOKS_UP = new Set(['ngram', 'ngram_gpu', 'suffix', '[ngram]']);
 
 function speculation(values: Given, configs: readonly string[], hostPath: Unwrapped['hostPath'], draft: Draft): void {
   const option = '--speculative-config';
   if (configs.length === 0) {
-    // Before 0.9 each setting was an option.
+    // Each setting was an option before 0.9.
     const model = values.get('--speculative-model');
     if (model === undefined || LOOKS_UP.has(model)) return;
     draft.extra({ kind: 'draft', option: '--speculative-model', model }, hostPath);

@@ -75,7 +75,7 @@ export interface CheckedProfileOptions {
   metric: LineCapture | null;
   trialTimeMs: number | null;
   waitMs: number;
-  /** Whether to wait for the GPU programs of others. */
+  /** True: waits for the GPU programs of others. */
   waitForOthers: boolean;
   /** undefined: the default. */
   journal: string | false | undefined;

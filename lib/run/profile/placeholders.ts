@@ -9,10 +9,10 @@ import type { ProfileParameters } from '../../types/index.ts';
 
 const PLACEHOLDER = /\{\{((?:file:)?[\w./-]+)\}\}|\{file:([^{}\n]*)\}|\{([A-Za-z_][\w-]*)\}/g;
 
-/** Name of a parameter: what may stand in a placeholder. */
+/** Name of a parameter, as a placeholder may have it. */
 export const PARAMETER_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 
-/** What takes the place of the placeholders of one trial. */
+/** Substitutes for the placeholders of one trial. */
 export interface Substitutes {
   params: ProfileParameters;
   /** Path of a filled-in template. */

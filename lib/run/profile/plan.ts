@@ -9,7 +9,7 @@ import type { ProfileBisection, ProfileParameters, ProfileVariation } from '../.
 export interface NextTrial {
   params: ProfileParameters;
   raised: string | null;
-  /** It shows what the parameter costs where that is cheaper, and is no candidate for the answer. */
+  /** It shows what the parameter costs if that is cheaper, and is no candidate for the answer. */
   probe: boolean;
 }
 
@@ -68,7 +68,7 @@ export function sameParameters(a: ProfileParameters, b: ProfileParameters): bool
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }
 
-/** Whether `a` is `b`, or larger in some parameter and smaller in none. */
+/** True if `a` is `b`, or larger in some parameter and smaller in none. */
 export function isAtOrAbove(a: ProfileParameters, b: ProfileParameters): boolean {
   return Object.entries(b).every(([name, value]) => (a[name] ?? 0) >= value);
 }

@@ -136,11 +136,11 @@ function fileName(name: string, simulated: string | null, ending: string): strin
 interface Recording {
   recorder: Recorder | null;
   recording: string | null;
-  /** Why there is none, as a sentence; null: there is one, or none was wanted. */
+  /** The reason for no recording, as a sentence; null: there is one, or none was wanted. */
   problem: string | null;
 }
 
-/** The trials go on without a recording, unless its folder was named: the guard keeps what the report needs. */
+/** The trials go on without a recording, unless its folder was named: the guard keeps the facts of the report. */
 async function startRecording(options: CheckedProfileOptions, simulated: string | null): Promise<Recording> {
   if (!options.record) return { recorder: null, recording: null, problem: null };
   if (options.folder !== undefined) makeFolder(options.folder);

@@ -15,7 +15,7 @@ import { writeTemplates } from './templates.ts';
 
 /** 200 readings a second: a peak of some 10 ms is seen. */
 const INTERVAL_MS = 5;
-/** What a command gets to end after `ready` or `steps`. */
+/** Time that a command gets to end after `ready` or `steps`. */
 const GRACE_MS = 5000;
 /** Lines of output of which the last is quoted where a command fails. */
 const LINE_LENGTH = 160;
@@ -23,7 +23,7 @@ const LINE_LENGTH = 160;
 /** Characters of the end of the output in which a failed command's message is looked for. */
 const KEPT_OUTPUT = 64 * 1024;
 
-/** What all trials share. */
+/** Facts that all trials share. */
 export interface TrialMachine {
   /** MemTotal. */
   total: number;
@@ -35,7 +35,7 @@ export interface TrialMachine {
   onProcess(pid: number): void;
 }
 
-/** What was in use in the pool, in bytes; `index` of a GPU, and null of the host. */
+/** Memory in use in the pool, in bytes; `index` of a GPU, and null of the host. */
 interface PoolCourse {
   index: number | null;
   total: number;
@@ -66,15 +66,15 @@ class Trial {
   readonly #options: CheckedProfileOptions;
   readonly #machine: TrialMachine;
   readonly #end = new AbortController();
-  /** Why this process ended the command; null: it has not. */
-  #ended: 'done' | 'too long' | null = null;
+  /** The reason why this process ended the command; null: it has not. */
+  #ended: 'complete' | 'timeout' | null = null;
   #steps = 0;
   #metric: number | null = null;
   #lastLine = '';
   /** The end of the output. */
   readonly #output: string[] = [];
   #outputLength = 0;
-  /** In use on the host, about every 100 ms. */
+  /** Memory in use on the host, about every 100 ms. */
   readonly #used: number[] = [];
 
   constructor(order: Order, options: CheckedProfileOptions, machine: TrialMachine) {
@@ -94,7 +94,7 @@ class Trial {
     const abort = (): void => this.#end.abort();
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted === true) abort();
-    const timer = trialTimeMs === null ? undefined : setTimeout(() => this.#stop('too long'), trialTimeMs);
+    const timer = trialTimeMs === null ? undefined : setTimeout(() => this.#stop('timeout'), trialTimeMs);
     const startedAt = new Date().toISOString();
     const start = await pool.used();
     const following = pool instanceof GpuPool ? await pool.follow() : null;
@@ -108,11 +108,11 @@ class Trial {
         floorBytes,
         // It was checked when the profile began.
         acceptAFrozenMachine: true,
-        // CUDA refuses what a GPU's own memory does not have; the host's floor is kept all the same.
+        // CUDA refuses more than a GPU's own memory; the host's floor is kept all the same.
         ...(following === null ? { killBelowBytes: total - limitBytes } : {}),
         intervalMs: INTERVAL_MS,
         graceMs: GRACE_MS,
-        // What is dropped or compacted would be missing in the comparison with other trials.
+        // Dropped or compacted memory would be missing in the comparison with other trials.
         loadActions: [],
         onEvent: (event) => this.#on(event),
         signal: this.#end.signal,
@@ -127,7 +127,7 @@ class Trial {
     }
   }
 
-  #stop(why: 'done' | 'too long'): void {
+  #stop(why: 'complete' | 'timeout'): void {
     this.#ended ??= why;
     this.#end.abort();
   }
@@ -154,8 +154,8 @@ class Trial {
     const found = metric?.(line) ?? null;
     const number = found === null ? Number.NaN : Number(found.replaceAll(',', ''));
     if (Number.isFinite(number) && found !== '') this.#metric = number;
-    if (steps?.matches(line) === true && ++this.#steps === steps.count) this.#stop('done');
-    if (ready?.(line) === true) this.#stop('done');
+    if (steps?.matches(line) === true && ++this.#steps === steps.count) this.#stop('complete');
+    if (ready?.(line) === true) this.#stop('complete');
   }
 
   #keep(line: string): void {
@@ -212,9 +212,9 @@ class Trial {
     const over = peak !== null && peak > limitBytes;
     const overNote = `the peak is ${formatBytes((peak ?? 0) - limitBytes)} above the limit`;
     if (outcome === 'stopped') return { status: 'stopped', notes: sentence };
-    if (this.#ended === 'too long')
+    if (this.#ended === 'timeout')
       return { status: 'failed', notes: `it ran longer than ${formatDuration(trialTimeMs ?? 0)}` };
-    if (this.#ended === 'done') return over ? { status: 'over', notes: overNote } : { status: 'ok', notes: null };
+    if (this.#ended === 'complete') return over ? { status: 'over', notes: overNote } : { status: 'ok', notes: null };
     if (outcome === 'aborted') return { status: 'aborted', notes: null };
     if (exitCode !== 0) return this.#failure(exitCode, signal);
     if (over) return { status: 'over', notes: overNote };

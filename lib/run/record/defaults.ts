@@ -1,4 +1,4 @@
-/** What record() does where an option is missing; the help text of the command says so. */
+/** Defaults of the options of record(); the help text of the command names them. */
 
 import { MiB } from '../../base/format.ts';
 

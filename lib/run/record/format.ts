@@ -1,6 +1,6 @@
 /**
- * Reads the segments of a recording (native/run/record/format.h), which are little-endian whatever the machine. A torn or unwritten end is normal; damage before the end is
- * reported with its offset, and what follows is read.
+ * Reads the segments of a recording (native/run/record/format.h), which are little-endian whatever the machine. A torn
+ * or unwritten end is normal; damage before the end is reported with its offset, and later records are read.
  */
 
 import { crc32 } from 'node:zlib';
@@ -14,7 +14,7 @@ const FRAME_BYTES = 104;
 /** A note has at most 64 KiB, and its time. */
 const MAX_PAYLOAD = 66 * 1024;
 
-/** What the header of a segment says about its session. */
+/** Facts about the session in the header of a segment. */
 export interface SegmentHeader {
   schema: 'umaprobe/record-segment/1';
   session: string;
@@ -127,7 +127,7 @@ export function* recordsOf(
       continue;
     }
     const next = nextRecord(bytes, at);
-    if (next === null) return; // The torn record at the end, and what was never written.
+    if (next === null) return; // The torn record at the end, and the part that was never written.
     problems.push({
       segment: name,
       offset: at,
@@ -179,7 +179,7 @@ function nextRecord(bytes: Buffer, from: number): number | null {
 }
 
 function frameOf(payload: Buffer): Frame {
-  // Not readBigInt64LE: eight million frames take half the time. Sizes and times are below 2^53.
+  // readBigInt64LE takes twice the time for eight million frames. Sizes and times are below 2^53.
   const number = (offset: number) => payload.readInt32LE(offset + 4) * 2 ** 32 + payload.readUInt32LE(offset);
   const orNull = (offset: number) => {
     const value = number(offset);

@@ -4,13 +4,14 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { UmaError } from '../../base/errors.ts';
 import type { Folder } from '../../base/folder.ts';
 import { LIMITS } from '../../base/limits.ts';
+import type { ResultWord } from '../../types/index.ts';
 import { SOCKET, SOCKET_PATH_BYTES, socketIn } from './folder.ts';
 
 /** Time for the recorder to answer. */
 const ANSWER_MS = 2000;
 
-/** `late`: taken, and not on disk yet. */
-export type MarkAnswer = 'ok' | 'refused' | 'late';
+/** `timeout`: taken, and not on disk yet. */
+export type MarkAnswer = Extract<ResultWord, 'ok' | 'refused' | 'timeout'>;
 
 export interface MarkServer {
   path: string | null;
@@ -54,7 +55,7 @@ function listening(server: Server, path: string): Promise<void> {
   const before = process.umask(0o177);
   return new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // In a cluster the primary process would listen, in whose folders the path leads elsewhere.
+    // The primary process of a cluster would listen, in whose folders the path leads elsewhere.
     server.listen({ path, exclusive: true }, resolve);
   }).finally(() => process.umask(before));
 }

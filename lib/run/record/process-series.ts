@@ -20,7 +20,7 @@ interface ProcessCourse {
   name: string | null;
   highestHeld: number;
   highestGpu: number | null;
-  /** By the place of their time. */
+  /** Memory by the index of its time. */
   held: Map<number, number>;
   gpu: Map<number, number>;
 }

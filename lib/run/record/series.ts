@@ -16,13 +16,13 @@ interface Bin {
   index: number;
   first: Frame;
   last: Frame;
-  /** The frame before the bin: pressure is what was added since. */
+  /** The frame before the bin: pressure is the growth since. */
   before: Frame | null;
   lowestFree: number | null;
   lowestAvailable: number | null;
 }
 
-/** At most `points` bins of equal span. Frames are added oldest first; bins without one are left out. */
+/** Has at most `points` bins of equal span. Frames are added oldest first; bins without one are left out. */
 export class Series {
   readonly #options: SeriesOptions;
   readonly #span: number;

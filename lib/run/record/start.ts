@@ -33,9 +33,9 @@ export interface CheckedRecorderOptions {
   signal: AbortSignal | undefined;
 }
 
-/** Segments of a ring: losing the oldest loses a sixteenth. At most 16 MiB each, at least 1 MiB. */
+/** Segments of a ring: losing the oldest loses a sixteenth. Each has 1 to 16 MiB. */
 const SEGMENTS = 16;
-/** Between two writes. With the frame that is not finished, less than a second is lost at a power cut. */
+/** Time between two writes. A power cut loses less than a second, with the frame that is not finished. */
 const SYNC_MS = 800;
 /** Time that a disk gets to take a mark: the process that set it waits for 2 s. */
 const MARK_MS = 1500;
@@ -102,7 +102,7 @@ class RunningRecorder implements Recorder {
   #notes = 0;
   #marks: MarkServer = { path: null, problem: null, close: () => undefined };
   #stopped: Promise<RecorderState> | null = null;
-  /** After the end: the addon may speak of the next recorder. */
+  /** State after the end: the addon may speak of the next recorder. */
   #last: RecorderState | null = null;
 
   constructor(binding: NativeBinding, own: RecorderFolder, settings: CheckedRecorderOptions) {
@@ -173,13 +173,13 @@ class RunningRecorder implements Recorder {
     return taken;
   }
 
-  /** Answers when the mark is on disk: whoever set it may freeze the machine next. */
+  /** Answers when the mark is on disk: the process that set it may freeze the machine next. */
   async #durableMark(text: string, pid: number | null): Promise<MarkAnswer> {
     if (!this.#note({ type: 'mark', text, pid })) return 'refused';
     const number = this.#notes;
     const until = performance.now() + MARK_MS;
     while (this.#binding.recorderRead().writtenNotes < number) {
-      if (performance.now() > until) return 'late';
+      if (performance.now() > until) return 'timeout';
       await sleep(1);
     }
     return 'ok';

@@ -1,5 +1,5 @@
 /**
- * Which counters an allocation moved, kinds side by side at one size: this is why no two monitors agree on a unified
+ * Counters that an allocation moved, kinds side by side at one size: this is why no two monitors agree on a unified
  * machine. An allocation always lowers MemFree, but may be charged to no RSS, cgroup or NVML counter.
  */
 import type { AllocatorKind, Counter, CounterChange, SweepStep } from '../../types/index.ts';
@@ -19,7 +19,7 @@ export const COUNTERS: readonly (readonly [Counter, string])[] = [
 ];
 
 /**
- * The steps to compare: those of the largest size that every kind has measured, where noise of other programs matters
+ * The steps to compare: steps of the largest size that every kind has measured, where noise of other programs matters
  * least; if they share no size, each kind's largest. Kinds without a measurement are left out.
  */
 export function comparable(steps: readonly SweepStep[]): SweepStep[] {

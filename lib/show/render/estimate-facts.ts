@@ -1,4 +1,4 @@
-/** The lines below the name of an estimated model: what it is, and the use that was estimated. */
+/** The lines below the name of an estimated model: its kind, and the use that was estimated. */
 import { formatBytes, formatCount } from '../../base/format.ts';
 import type { EstimateReport } from '../../types/index.ts';
 
@@ -7,7 +7,7 @@ export function modelFacts(model: EstimateReport['model']): string[] {
   return [
     model.architecture,
     model.layers === null ? null : `${model.layers} layers`,
-    // Where nothing else is known, the number of parameters is the name.
+    // If nothing else is known, the number of parameters is the name.
     model.parameters === null || model.source === 'parameters'
       ? null
       : `${parametersText(model.parameters)} parameters`,

@@ -1,4 +1,4 @@
-/** What the plan and the receipt of a launch say, row by row: for the terminal and for the page. */
+/** Plan and receipt of a launch, row by row: for the terminal and for the page. */
 import { formatBoth, formatBytes, formatCount } from '../../base/format.ts';
 import type {
   EstimateRange,
@@ -21,7 +21,7 @@ export function adviceOf({ fit, summary }: LaunchPlan): FitReport | null {
   return fit === null || fit.summary !== summary || fit.expectedFits === true ? null : fit;
 }
 
-/** The command as far as it was understood, and what is expected of it. */
+/** The understood part of the command, and its expected memory. */
 export function planRows({ expected, ranks, recognised }: LaunchPlan): LaunchRow[] {
   const { assumed, limits, model, program, understood, unread, wrappers } = recognised;
   const started = wrappers.length === 0 ? '' : `, started by ${wrappers.join(', ')}`;
@@ -67,7 +67,7 @@ export function tookText({ expected, floor, gpus, headroom, took }: LaunchReceip
   return `It took at most ${formatBoth(took.peak)}${isOwn ? ' of the host' : ''}, and ${stayed} the floor of ${formatBytes(floor.bytes)}.`;
 }
 
-/** What the launch took and gave back, and why its recording is missing or not whole. */
+/** Memory that the launch took and gave back, and why its recording is missing or not whole. */
 export function receiptRows(
   { after, before, expected, flags, floor, gpuProblem, gpus, headroom, own, took }: LaunchReceipt,
   record: LaunchReport['record'],
@@ -104,7 +104,7 @@ export function receiptRows(
   ];
 }
 
-/** The memory was taken elsewhere than was expected, so the peaks say nothing about what was. */
+/** The memory was taken elsewhere than expected, so the peaks say nothing about the estimate. */
 function elsewhereText(
   expected: LaunchExpectation | null,
   gpus: readonly LaunchGpu[],

@@ -1,6 +1,6 @@
 /**
- * A snapshot in the formats of Prometheus. A number that is not known has no line: never 0, never NaN. Of what node_exporter
- * reports already (MemTotal, MemAvailable, pressure) nothing is repeated, and no memory of the host is called memory of a GPU.
+ * A snapshot in the formats of Prometheus. A number that is not known has no line: never 0, never NaN. Nothing of
+ * node_exporter (MemTotal, MemAvailable, pressure) is repeated, and no memory of the host is called memory of a GPU.
  */
 import { printable } from '../../base/format.ts';
 import { bytesInBlocks } from '../../core/memory/contiguity.ts';
@@ -165,7 +165,7 @@ function linesOf({ help, name }: Metric, samples: readonly Sample[], format: Met
   return [`# HELP ${family} ${help}`, `# TYPE ${family} ${type}`, ...lines, ''].join('\n');
 }
 
-/** A label without a value is left out, which is what an empty one means. */
+/** A label without a value is left out, as an empty one means the same. */
 function labelsText(labels: Labels): string {
   const words = Object.entries(labels).flatMap(([name, value]) =>
     value === null ? [] : [`${name}="${printable(value).replace(/["\\]/g, '\\$&')}"`],

@@ -1,4 +1,4 @@
-/** Colours by meaning: code that paints says what a text is, never which colour it has. */
+/** Colours by meaning: code that paints names the meaning of a text, never its colour. */
 import { type KindStyle, PALETTE } from './kinds.ts';
 
 export type Style =
@@ -71,7 +71,7 @@ const SEQUENCES: ReadonlySet<string> = new Set([
     .map((sgr) => `\x1b[${sgr}m`),
 ]);
 
-/** Whether a sequence is one that a paint makes. */
+/** True if a sequence is one that a paint makes. */
 export function isPaint(sequence: string): boolean {
   return SEQUENCES.has(sequence);
 }

@@ -26,13 +26,13 @@ export type CsvReport = SweepReport | StressReport | LayoutReport | ProfileRepor
 /** Reports that have a page. */
 export type HtmlReport = CsvReport | CompareReport | FitReport | FitTable | FitLargest | FitTogether | LaunchReport;
 
-/** What a page shows besides its report. */
+/** Content of a page besides its report. */
 export interface HtmlOptions {
-  /** Of `fit()`: the model or size that was asked about. Default: its need. */
+  /** Model or size that `fit()` was asked about. Default: its need. */
   heading?: string;
-  /** Of `fit()`: the estimate behind the need, whose terms the page lists. */
+  /** Estimate behind the need of `fit()`, whose terms the page lists. */
   estimated?: EstimateReport | null;
-  /** Of `launch()`: the session of its recording, for the timeline. */
+  /** Session of the recording of `launch()`, for the timeline. */
   session?: RecordedSession | null;
 }
 
@@ -134,7 +134,7 @@ function checkReport(call: string, report: unknown): void {
     throw invalidType(`the report of ${call}`, 'a report of umaprobe', report);
 }
 
-/** Also a report of another version, read from a file. */
+/** The error for a report without such a form, also one of another version, read from a file. */
 function hasNone({ schema }: { schema?: unknown }, expected: string): TypeError {
   return invalidValue('schema of the report', `one that has ${expected}`, schema);
 }

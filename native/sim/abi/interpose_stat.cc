@@ -156,16 +156,16 @@ UMASIM_XSTAT(__lxstat64, stat64)
 
 UMASIM_API int statx(int directory, const char* path, int flags, unsigned int mask,
                      struct statx* out) noexcept {
-  const auto real = next<int(int, const char*, int, unsigned int, struct statx*)>("statx");
+  const auto real = next<int(int, const char*, int, unsigned int, struct statx*)>(__func__);
   return stat_or_forward(path, out, [&] { return real(directory, path, flags, mask, out); });
 }
 
 UMASIM_API int access(const char* path, int mode) noexcept {
-  const auto real = next<int(const char*, int)>("access");
+  const auto real = next<int(const char*, int)>(__func__);
   return access_or_forward(path, mode, [&] { return real(path, mode); });
 }
 
 UMASIM_API int faccessat(int directory, const char* path, int mode, int flags) noexcept {
-  const auto real = next<int(int, const char*, int, int)>("faccessat");
+  const auto real = next<int(int, const char*, int, int)>(__func__);
   return access_or_forward(path, mode, [&] { return real(directory, path, mode, flags); });
 }

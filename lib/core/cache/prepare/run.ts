@@ -22,7 +22,7 @@ export interface CheckedPrepareOptions {
 
 export async function prepareFor(system: System, options: CheckedPrepareOptions): Promise<PrepareReport> {
   const started = performance.now();
-  // Whether a program can start at all is tried where nothing of the trial stays.
+  // The start of a program is tried if nothing of the trial stays.
   const before = await system.takeSnapshot('needed');
   checkBelowTotal('floorBytes (--floor)', options.floor, before.host.total);
   const pool = poolOf(before, options.floor);
@@ -61,7 +61,7 @@ export async function prepareFor(system: System, options: CheckedPrepareOptions)
   };
 }
 
-/** Why nothing should be loaded now, whatever is free; null: something may be. */
+/** Returns why nothing should be loaded now, whatever is free; null: something may be. */
 function whyRefused({ judgement }: Snapshot): string | null {
   const refusal = refusalOf(judgement);
   return refusal === undefined ? null : `not now: ${refusal.summary}`;
@@ -91,7 +91,7 @@ class Preparation implements StepContext {
       {
         action: 'measure',
         level: null,
-        state: 'done',
+        state: 'complete',
         reason:
           kind === 'unified'
             ? `${formatBoth(immediate)} are available at once in the pool that CPU and GPU share`

@@ -33,13 +33,13 @@ export interface StepContext {
   };
   /** The last reading; in a dry run the first one. */
   readonly snapshot: Snapshot;
-  /** As of the last reading; in a dry run as predicted. */
+  /** Pool of the last reading; in a dry run the prediction. */
   readonly pool: Pool;
   /** Bytes that must be available at the end. */
   readonly need: number;
   /** Dry run: page cache that earlier steps would free. */
   readonly plannedBytes: number;
-  /** Whether `pool` has enough. */
+  /** True if `pool` has enough. */
   isEnough(): boolean;
   /** The same from a fresh /proc/meminfo, for use during an eviction. */
   isEnoughNow(): Promise<boolean>;
@@ -60,7 +60,7 @@ export interface FreeingStep {
   /** The label of its gain among the sources. */
   source: string;
   isNeeded(context: StepContext): boolean;
-  /** Why it is not needed. */
+  /** Reason why it is not needed. */
   skipReason(context: StepContext): string;
   run(context: StepContext): Promise<StepResult>;
 }
@@ -92,7 +92,7 @@ const EVICT: FreeingStep = {
     const files = `${paths.length} unused model files, ${formatBoth(bytes)} cached and clean${inUse}`;
     if (options.dryRun) return { state: 'planned', reason: files, expectedBytes: bytes };
     const evictedBytes = await evictUntil(system, paths, { signal, enough: () => context.isEnoughNow() });
-    return { state: 'done', reason: `${files}; ${formatBoth(evictedBytes)} evicted` };
+    return { state: 'complete', reason: `${files}; ${formatBoth(evictedBytes)} evicted` };
   },
 };
 
@@ -140,7 +140,7 @@ const COMPACT: FreeingStep = {
       const reason = `${formatBytes(largeBytes(snapshot))} of free memory are in blocks of 2 MiB or more, which GPU allocations take`;
       if (options.dryRun) return { state: 'planned', reason, expectedBytes: 0 };
       await writeSysctl(system, { name: 'compact_memory' }, options.sudo);
-      return { state: 'done', reason };
+      return { state: 'complete', reason };
     }),
 };
 
@@ -166,7 +166,7 @@ function isHiddenInPools({ need, pool }: StepContext): boolean {
   return pool.pools >= MIN_GAIN && pool.immediate !== null && pool.immediate - pool.pools < need;
 }
 
-/** Driver pools consist of blocks of 2 MiB. In a dry run planned bytes count as large blocks, too. */
+/** Driver pools consist of blocks of 2 MiB. Planned bytes of a dry run count as large blocks, too. */
 function lacksLargeBlocks({ options, plannedBytes, pool, snapshot }: StepContext): boolean {
   const large = largeBytes(snapshot);
   return large !== null && large + pool.pools + plannedBytes < options.bytes;
@@ -191,7 +191,7 @@ function dropLevel(context: StepContext, level: 1 | 2, expectedBytes: number, co
       return { state: 'planned', reason: `${contents}; about ${formatBoth(expectedBytes)}`, expectedBytes };
     const { signal, sudo } = options;
     const report = await drop(system, { level, sync: true, syncLimitMs: SYNC_LIMIT_MS, sudo, force: true, signal });
-    return { state: 'done', reason: [contents, ...report.warnings].join('; ') };
+    return { state: 'complete', reason: [contents, ...report.warnings].join('; ') };
   });
 }
 

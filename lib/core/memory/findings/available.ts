@@ -23,9 +23,9 @@ import {
 } from './row.ts';
 
 /**
- * On unified memory it begins where a program can load nothing without taking the host below its floor, which is where
- * stress refuses to start. Low memory alone is a notice: healthy machines rest there. With tasks that wait for memory it is
- * a warning; a stall besides is for the row `pressure`.
+ * Unified memory is low when a program can load nothing without taking the host below its floor; stress then refuses to
+ * start. Low memory alone is a notice: healthy machines rest there. It is a warning if tasks wait for memory; a stall
+ * besides is for the row `pressure`.
  */
 export const available: Row = {
   needs: ['cuda', 'nvml'],
@@ -40,7 +40,7 @@ export const available: Row = {
       unified ? bytes('stays for the host', reserve().bytes, reserve().from) : bytes('low below', low, 'memory/floor'),
     ];
     if (afterReclaim === null || snapshot.host.available === null) return unknownAvailable(snapshot, unified, evidence);
-    // Where nothing is safe for another reason, such as fragmentation, its own row says so.
+    // If nothing is safe for another reason, such as fragmentation, its own row says so.
     const nothingSafe = unifiedDevice(snapshot)?.allocatable.safeHigh === 0;
     if (afterReclaim >= low && !nothingSafe) return passed('Enough memory is left.', evidence);
     const only = `Only ${formatBytes(afterReclaim)} of ${unified ? 'the unified memory' : 'the host’s memory'} can still be allocated`;
@@ -68,7 +68,7 @@ export const available: Row = {
   },
 };
 
-/** Without MemAvailable nothing says how much can be allocated, and no floor can be kept. */
+/** Handles missing MemAvailable: nothing then says how much can be allocated, and no floor can be kept. */
 function unknownAvailable({ from }: Reading, unified: boolean, evidence: MakeEvidence): RowOutcome {
   const why = from['host.available'];
   return applies({
@@ -81,20 +81,20 @@ function unknownAvailable({ from }: Reading, unified: boolean, evidence: MakeEvi
 }
 
 /**
- * Shares of a GPU's own memory: the floor's, and that of 2 GiB on 64. Such memory is no host's: it holds nothing but
+ * Shares of a GPU's own memory: the floor's, and that of 2 GiB on 64. That memory belongs to no host: it holds only
  * allocations, so its share says how full it is.
  */
 const GPU_LOW_SHARE = 0.07;
 const GPU_VERY_LOW_SHARE = 0.03;
 
 /**
- * Little of a GPU's own memory is left, for the fullest GPU. At most a warning: an allocation fails there with an error
- * and the machine keeps running, and inference servers fill such a GPU on purpose.
+ * Little of a GPU's own memory is left, for the fullest GPU. It is at most a warning: an allocation fails there with an
+ * error and the machine keeps running, and inference servers fill such a GPU on purpose.
  */
 export const ownMemory: Row = {
   needs: ['cuda', 'nvml'],
   judge({ snapshot }) {
-    // Without a number after reclaim (GH200) little free memory does not mean that little can be allocated.
+    // A GH200 has no number after reclaim: little free memory does not mean that little can be allocated.
     const gpus = visibleHeadrooms(snapshot);
     const fullest = gpus.find(({ device }) => device.allocatable.afterReclaim !== null);
     if (fullest === undefined) return passed('No GPU here has memory of its own, or none of known size.');

@@ -1,4 +1,4 @@
-/** Rows about GPU memory: who holds it, what the driver keeps, and what nobody holds. */
+/** Rows about GPU memory: its holders, the driver's pools, and memory that nobody holds. */
 
 import { clean, formatBytes, GiB } from '../../../base/format.ts';
 import type { DeviceSnapshot, Evidence, GpuProcess, Reading, Remedy } from '../../../types/index.ts';
@@ -105,7 +105,7 @@ export const listed: Row = {
         : `Which processes hold GPU memory is not known here: ${plainReason(reason)}.`,
       effect: UNKNOWN_EFFECT,
       evidence: () => [...evidence(), ...text('why', reason, 'NVML')],
-      // Where NVML itself fails, its own row says what to do.
+      // If NVML itself fails, its own row says what to do.
       remedy:
         plainReason(reason) === reason
           ? advice('run umaprobe on the host, or start the container with --pid=host; otherwise: sudo umaprobe doctor')
@@ -158,7 +158,7 @@ function whoHolds(): Remedy {
   });
 }
 
-/** Without a GPU that shares the host's memory the remainder is not GPU memory, and a reboot would not help. */
+/** Judges hosts whose memory no GPU shares: the remainder is not GPU memory, and a reboot would not help. */
 function notGpuMemory(snapshot: Reading, rest: number, evidence: MakeEvidence): RowOutcome {
   const { devices, libraries } = snapshot;
   if (!isMuchHidden(rest, snapshot))
@@ -174,7 +174,7 @@ function notGpuMemory(snapshot: Reading, rest: number, evidence: MakeEvidence): 
   );
 }
 
-/** Of a GPU with memory of its own: what is used and neither reserved nor held by a process. */
+/** Used memory of a GPU with its own memory that is neither reserved nor held by a process. */
 function orphanedOnDevice({ devices }: Reading): RowOutcome | null {
   const [most] = devices
     .flatMap((device) => {
@@ -222,7 +222,7 @@ function sumOf(processes: readonly GpuProcess[]): number {
   return processes.reduce((sum, { gpuBytes }) => sum + (gpuBytes ?? 0), 0);
 }
 
-/** What programs hold on a GPU: of unified memory, else of the fullest GPU. */
+/** Memory that programs hold on a GPU: of unified memory, else of the fullest GPU. */
 export const programs: Row = {
   needs: ['cuda', 'nvml'],
   judge({ snapshot }) {
@@ -254,7 +254,7 @@ export const programs: Row = {
   },
 };
 
-/** What the listed processes hold on a device: its own used memory bounds it; of the shared pool, what is in no other row. */
+/** Bytes that the listed processes hold, at most the used memory of the device, or the rest of the shared pool. */
 export function heldOn(
   { memoryModel, migMode, nvml, processes }: DeviceSnapshot,
   { ledger }: Pick<Reading, 'ledger'>,

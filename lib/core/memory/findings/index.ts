@@ -73,7 +73,7 @@ const NOT_READ: Readonly<Partial<Record<Need, string>>> = {
   readiness: 'only umaprobe doctor looks at it',
 };
 
-/** What one row says of these facts. */
+/** Outcome of one row for these facts. */
 export function outcomeOf(id: FindingId, facts: Facts): RowOutcome {
   const row = ROWS[id];
   for (const need of row.needs) {
@@ -86,8 +86,8 @@ export function outcomeOf(id: FindingId, facts: Facts): RowOutcome {
 const SEVERITIES: readonly Severity[] = ['notice', 'warning', 'danger'];
 
 /**
- * The rows that apply, the most urgent first, and those that could not be judged and matter. What needs a fact that is absent
- * here, such as the programs that run, is as a snapshot was judged with it.
+ * The rows that apply, the most urgent first, and unjudged rows that matter. A row that needs a fact absent here, such
+ * as the running programs, is taken from the snapshot's judgement.
  */
 export function findingsOf(facts: Facts): { findings: Finding[]; notJudged: NotJudged[] } {
   const { snapshot } = facts;

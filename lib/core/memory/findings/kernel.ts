@@ -79,11 +79,11 @@ export const hugePages: Row = {
     const reserved = hugetlb ?? ofDefaultSize;
     const otherSizes = Math.max(0, reserved - ofDefaultSize);
     if (reserved === 0) return passed('No huge pages are reserved.', evidence);
-    // Of pages of other sizes (1 GiB) meminfo has the sum only, and the tools count none of them.
+    // Other page sizes (1 GiB) have only their sum in meminfo, and the tools count none of them.
     const device = unifiedDevice(snapshot);
     const misleads = device?.views;
     const views = (hugePagesTotal ?? 0) > 0 ? misleads : undefined;
-    // Also while another finding refuses.
+    // This range is computed also while another finding refuses.
     const { low = null, high = null } = device === undefined ? {} : safeOnHost(hostFacts(snapshot, device));
     if (misleads === undefined && reserved < total * HOG_SHARE)
       return passed('Few huge pages are reserved; programs have that much less memory.', evidence);

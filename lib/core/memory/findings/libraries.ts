@@ -28,7 +28,7 @@ export const cuda: Row = {
       refused('CUDA', status, snapshot, REFUSES, 'No program can use the GPU.') ??
       noContext(snapshot);
     if (problem !== null) return problem;
-    // What a context that was tried has left behind is in its source.
+    // The source of a tried context says what it has left behind.
     const tried = snapshot.devices.filter((device) => device.cuda !== null);
     const evidence = () => [
       ...evidenceOf(status),
@@ -106,7 +106,7 @@ function refused(
   const { cause, remedy } = refusalMeaning(status);
   const { failure } = status;
   const answer = failure === null ? '' : ` (${answerText(failure)})`;
-  // Without a GPU nothing is refused.
+  // No GPU: nothing is refused.
   const noGpu =
     snapshot.devices.length === 0 && failure !== null && WITHOUT_GPU[failure.library].includes(failure.status ?? -1);
   return applies({

@@ -1,4 +1,4 @@
-/** Rows that only doctor's own readings can judge: what this process may open, and what other programs do. */
+/** Rows that only doctor's own readings can judge: the access of this process, and the rules of other programs. */
 
 import { capitalized, formatBytes } from '../../../base/format.ts';
 import { type ForeignRule, foreignRules } from '../foreign-rules.ts';

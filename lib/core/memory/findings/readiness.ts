@@ -1,4 +1,4 @@
-/** Rows about what a program that spans machines needs besides memory: it fails without it while tens of GiB are free. */
+/** Rows about needs besides memory of a program that spans machines: it fails while tens of GiB are free. */
 
 import { formatBytes, GiB } from '../../../base/format.ts';
 import type { Severity } from '../../../types/index.ts';
@@ -13,7 +13,7 @@ import { advice, applies, bytes, type Facts, passed, type Row, text, unknown } f
  */
 const REGISTERED = GiB;
 
-/** What NCCL's documentation asks for (docker run --shm-size=1g). The default of a container is 64 MiB. */
+/** Amount that NCCL's documentation asks for (docker run --shm-size=1g). The default of a container is 64 MiB. */
 const SHARED = GiB;
 /** A machine without much memory has a small /dev/shm: the kernel's default is half of it. */
 const SHARED_SHARE = 0.25;
@@ -24,7 +24,7 @@ function severityOf({ readiness, snapshot }: Facts): Severity {
   return isLinked && unifiedDevice(snapshot) !== undefined ? 'warning' : 'notice';
 }
 
-/** RLIMIT_MEMLOCK of this process, which what is started from here inherits. */
+/** RLIMIT_MEMLOCK of this process, which programs started from here inherit. */
 export const lockedLimit: Row = {
   needs: ['cuda', 'readiness'],
   judge(facts) {

@@ -19,7 +19,7 @@ function isUnread({ host }: Reading): boolean {
   return host.swapTotal === null || host.swapFree === null;
 }
 
-/** In the best documented wedges swap was full with 38 of 120 GiB free (swap.ts). Full with more it shows an earlier shortage. */
+/** Swap was full with 38 of 120 GiB free in documented wedges (swap.ts). More free memory shows an earlier shortage. */
 export const full: Row = {
   needs: ['cuda'],
   judge({ snapshot }) {

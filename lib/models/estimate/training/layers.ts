@@ -6,7 +6,7 @@
 import { F32 } from '../widths.ts';
 import type { Operation, Parameter, Tape, Tensor } from './tape.ts';
 
-/** How a model is trained. Bytes of one element. */
+/** Way of training a model. Bytes of one element. */
 export interface Mode {
   tape: Tape;
   /** Sequences in a step, and tokens of each. */
@@ -26,7 +26,7 @@ export interface Mode {
   isReference: boolean;
   /** Weights of linear layers are packed, and unpacked for each product (QLoRA). */
   packed: boolean;
-  /** Adapters drop a part of what they read, and keep which. */
+  /** Adapters drop a part of their input, and keep which. */
   dropout: boolean;
   /** Scores of attention are kept: eager attention. */
   eager: boolean;
@@ -44,7 +44,7 @@ export interface Part {
 
 export interface Weight {
   elements: number;
-  /** Of a linear layer, which is what programs quantise. */
+  /** True: a weight of a linear layer, which programs quantise. */
   isLinear: boolean;
   /** An adapter's, which is FP32 and trained. */
   isAdapter: boolean;
@@ -139,7 +139,7 @@ export function autocastCopy({ copied, product, tape }: Mode, weight: Weight): T
   return weight.copy;
 }
 
-/** At its end autocast forgets its copies; what is kept for the backward pass stays. */
+/** Autocast forgets its copies at its end; tensors kept for the backward pass stay. */
 export function endAutocast({ copied, tape }: Mode): void {
   for (const weight of copied.splice(0)) {
     if (weight.copy !== null) tape.drop(weight.copy);
@@ -267,7 +267,7 @@ export function attention(
   const k = cast(mode, keys, heads.keys * heads.keyDim, product);
   const isMasked = heads.window !== null && heads.window < context;
   const isGrouped = heads.keys < heads.queries;
-  // Without a mask the kernels of 16 bits share keys among heads; of FP32 there is none that does.
+  // Kernels of 16 bits without a mask share keys among heads; no FP32 kernel does.
   const isPlain = eager || (isGrouped && !isMasked && product === F32);
   const repeats = isGrouped && (isPlain || isMasked);
   const kx = repeats ? repeated(mode, k, heads.queries * heads.keyDim) : k;
@@ -435,7 +435,7 @@ interface Used {
   trained: readonly Parameter[];
 }
 
-/** A product with a weight: what it reads is kept where the weight or its adapter is trained. */
+/** A product with a weight: its input is kept if the weight or its adapter is trained. */
 function through(input: Tensor, { tensor, trained }: Used): Operation {
   if (tensor !== null) return { inputs: [input, tensor], saves: [input, tensor] };
   return { inputs: [input], saves: trained.length === 0 ? [] : [input], trained };

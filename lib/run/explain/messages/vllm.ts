@@ -243,7 +243,7 @@ export const VLLM: readonly Message[] = [
     code: 'vllm-engine-core-died',
     program: 'vLLM',
     anchors: ['ngine core initialization failed', 'Failed core proc(s)'],
-    // Not the line of code that raises it, which a traceback shows.
+    // Excludes the line of code that raises it, which a traceback shows.
     pattern: words`(?<!["'(])Engine core initialization failed\.(?: See root cause above\.)?(?: Failed core proc\(s\): ?\{[^}]{0,200}\})?`,
     notBefore: /\b[A-Z]\w{2,40}(?:Error|Exception): /,
     verdict: 'unclear',

@@ -1,4 +1,4 @@
-/** A launch: the plan before, what it took after. */
+/** A launch: the plan before, the memory after. */
 import { clean } from '../../../base/format.ts';
 import type { LaunchPlan, LaunchReceipt, LaunchReport, LaunchStep } from '../../../types/index.ts';
 import { VERDICTS } from '../fit-parts.ts';
@@ -8,8 +8,9 @@ import type { Style } from '../paint.ts';
 import { hanging, truncate } from '../text-layout.ts';
 import { nearestBelow, remediesBelow } from './fit.ts';
 import { labelled, sections, simulatedBand } from './frame.ts';
+import { STEP_STYLES } from './prepare.ts';
 
-/** What is going to be done, and why. */
+/** Steps of the plan, with reasons. */
 export function launchPlanLines(plan: LaunchPlan, options: RenderOptions): string[] {
   const { simulated } = plan;
   return sections(
@@ -31,8 +32,6 @@ function rows(list: readonly LaunchRow[], width: number): string[] {
   return list.flatMap(([label, text]) => (text === null ? [] : hanging(label.padEnd(12), clean(text), width)));
 }
 
-const STEP_STYLES = { planned: 'notice', done: 'ok', skipped: 'dim', failed: 'danger' } as const;
-
 export function launchStepLines(steps: readonly LaunchStep[], { paint, width }: RenderOptions): string[] {
   return steps.flatMap(({ state, step, text }) => {
     const head = `${state.padEnd(9)}${step.padEnd(9)}`;
@@ -51,7 +50,7 @@ function flagLines({ flags, verdict }: LaunchPlan, { paint, unicode, width }: Re
   ];
 }
 
-/** What to do first. Flags that fit are the nearest setting. */
+/** Steps to do first. Flags that fit are the nearest setting. */
 function adviceLines(plan: LaunchPlan, options: RenderOptions): string[] {
   const fit = adviceOf(plan);
   if (fit === null) return [];
@@ -70,7 +69,7 @@ const ENDS: Readonly<Record<LaunchReport['outcome'], readonly [label: string, st
   aborted: ['ABORTED', 'warning'],
 };
 
-/** What the launch took and gave back. */
+/** Memory that the launch took and gave back. */
 export function launchReceiptLines(
   { outcome, record, simulated, summary }: Pick<LaunchReport, 'outcome' | 'record' | 'simulated' | 'summary'>,
   receipt: LaunchReceipt,

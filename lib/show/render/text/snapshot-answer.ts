@@ -1,4 +1,4 @@
-/** What is free this instant, what can become free, and which tools see which of them. */
+/** Memory that is free this instant, memory that can become free, and the tools that see each. */
 import { formatBytes } from '../../../base/format.ts';
 import { cmaPhantom } from '../../../core/memory/cma.ts';
 import { contextFailure, goneFailure } from '../../../core/memory/device-health.ts';
@@ -28,7 +28,7 @@ export function numberLines(snapshot: Snapshot, options: RenderOptions, { brief 
       ],
       options,
     );
-  // Of several, a GPU that is gone has no numbers; its line below says so.
+  // A GPU that is gone has no numbers beside others; its line below says so.
   const present = devices.filter(({ failures }) => goneFailure(failures)?.meaning.gone === undefined);
   const shown = present.length > 0 ? present : devices;
   return shown.flatMap((device) => {
@@ -44,7 +44,7 @@ function rowsOf(device: DeviceSnapshot, snapshot: Snapshot): NumberRow[] {
   if (gone !== undefined) return [{ label: FREE, bytes: null, text: `the GPU ${gone}` }];
   const isRefused = contextFailure(device) !== undefined;
   const refused = isRefused ? 'but no CUDA program can start now' : '';
-  // What tools would say is no answer where none of them can start.
+  // Readings of tools are no answer if none of them can start.
   const seen = seenBy(isRefused ? {} : device.views);
   const now = { label: FREE, bytes: immediate };
   const later = { label: CAN_BE, bytes: afterReclaim };
@@ -79,7 +79,7 @@ function rowsOf(device: DeviceSnapshot, snapshot: Snapshot): NumberRow[] {
   }
 }
 
-/** Why less can be loaded than can become free. */
+/** Reason why less can be loaded than can become free. */
 function reserveText({ allocatable: { afterReclaim, safe } }: DeviceSnapshot, snapshot: Snapshot): string {
   if (safe === null || afterReclaim === null) return '';
   if (snapshot.judgement.findings.some(({ id }) => id === 'fragmentation'))

@@ -16,7 +16,7 @@ import { toolsTable } from './snapshot-tools.ts';
 import { type GraphView, graphLines, type History, LEAST_GRAPH } from './watch-history.ts';
 import { entriesOf, LEAST_ROWS, type ProcessView, processLines, rowsOfList } from './watch-processes.ts';
 
-/** What the live picture shows. */
+/** Content of the live picture. */
 export interface WatchView {
   snapshot: Snapshot;
   history: History;
@@ -29,7 +29,7 @@ export interface WatchView {
 }
 
 interface Section {
-  /** Of two sections the one with the lower rank gets the room. */
+  /** The section with the lower rank gets the room. */
   rank: number;
   /** Lines without which it is left out, lines that it wants, and lines that it can fill. */
   least: number;
@@ -38,15 +38,15 @@ interface Section {
   lines(rows: number): readonly string[];
 }
 
-/** From this many rows on, sections stand apart; below the lower number only the answer and its numbers are shown. */
+/** Sections stand apart from this many rows on; below the lower number only the answer and its numbers are shown. */
 const ROOMY = 30;
 const BRIEF = 12;
-/** From this many rows on, each part of the bar has a line of its own, and the numbers say which tools see them. */
+/** Each part of the bar has its own line from this many rows on, and the numbers say which tools see them. */
 const TALL = 34;
 
 /**
- * The live picture, in `rows` lines: whole sections, and what is left of the window for the graph and the processes. The verdict
- * and its numbers stay longest, and are cut only where the screen has fewer rows than they have lines.
+ * The live picture, in `rows` lines: whole sections, and the rest of the window for the graph and the processes. The
+ * verdict and its numbers stay longest, and are cut only if the screen has fewer rows than they have lines.
  */
 export function watchPage(view: WatchView, options: RenderOptions, rows: number): string[] {
   const { snapshot } = view;
@@ -77,7 +77,7 @@ function whole(rank: number, lines: readonly string[]): Section {
   return { rank, least: lines.length, good: lines.length, most: lines.length, lines: () => lines };
 }
 
-/** Gives each section its least lines by rank, then what it wants, then the rest. */
+/** Gives each section its least lines by rank, then the lines that it wants, then the rest. */
 function filled(all: readonly Section[], rows: number): string[] {
   const gap = rows >= ROOMY ? 1 : 0;
   let room = rows + gap;
@@ -106,10 +106,10 @@ function filled(all: readonly Section[], rows: number): string[] {
   return (gap === 1 ? sections(...parts) : parts.flat()).slice(0, rows);
 }
 
-/** Sections from this rank on have room only where the others have what they want. */
+/** Sections from this rank on have room only if the others have all that they want. */
 const FURTHER = 6;
 
-/** In one line, where it has room for them. */
+/** The numbers in one line, if it has room for them. */
 function briefNumbers(snapshot: Snapshot, options: RenderOptions): string[] {
   const lines = numberLines(snapshot, options, { brief: true });
   const line = lines.map((each) => each.replace(/ {2,}/g, '  ')).join('   ');
@@ -121,7 +121,7 @@ function poolLines(snapshot: Snapshot, options: RenderOptions, rows: number): st
   return [...barLines(snapshot, options), ...legend];
 }
 
-/** Below as many rows of dots nobody tells a fall from noise; a higher graph than this one says no more. */
+/** A graph with fewer rows of dots does not tell a fall from noise; a graph above the higher number says no more. */
 const GOOD_GRAPH = 10;
 const MOST_GRAPH = 24;
 
@@ -146,7 +146,7 @@ function processSection({ list, processes }: WatchView, options: RenderOptions):
   };
 }
 
-/** With the key f: what `snapshot --full` shows. */
+/** Sections of `snapshot --full`, shown by the key f. */
 function countersOf({ snapshot }: WatchView, options: RenderOptions): Section[] {
   return [
     whole(4, headerLines(snapshot, options)),
