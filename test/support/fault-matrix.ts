@@ -2,7 +2,7 @@
  * The matrix of broken machines: every single fault, with the snapshot and doctor's rows of a machine that has it. The
  * reading is the built package's, in a process of its own; the verdict and the checks are computed here from it.
  */
-import { checkResult } from '../../lib/core/doctor/check-result.ts';
+import { checkResult } from '../../lib/core/doctor/report.ts';
 import { FINDING_IDS, outcomeOf } from '../../lib/core/memory/findings/index.ts';
 import type { JsonObject } from '../../lib/sim/machine.ts';
 import { loadMachine, type Machine, simulate } from '../../lib/sim.ts';

@@ -3,10 +3,9 @@ import { compact } from '../../core/cache/index.ts';
 import { DEFAULT_GATE_TEXT } from '../../core/memory/contiguity.ts';
 import { compactPage } from '../../show/render/text/cache-actions.ts';
 import type { ContiguityGate } from '../../types/index.ts';
-import type { Command, OptionValues } from '../core/command.ts';
+import { type Command, type OptionValues, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { count, flag, size } from '../core/options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { SUDO } from './cache-shared.ts';
 
 export const cacheCompactCommand: Command = {
@@ -32,11 +31,7 @@ export const cacheCompactCommand: Command = {
   async run({ values }) {
     const report = await compact({ gate: gate(values), always: flag(values, 'always'), sudo: flag(values, 'sudo') });
     const ready = report.verdict === 'ok' || report.verdict === 'compacted';
-    return {
-      exitCode: ready ? EXIT.success : EXIT.negative,
-      document: report,
-      text: (terminal) => compactPage(report, renderOptionsFor(terminal)),
-    };
+    return shown(report, compactPage, ready ? EXIT.success : EXIT.negative);
   },
 };
 

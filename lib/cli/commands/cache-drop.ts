@@ -1,10 +1,8 @@
 import { LIMITS } from '../../base/limits.ts';
 import { dropCaches } from '../../core/cache/index.ts';
 import { dropPage } from '../../show/render/text/cache-actions.ts';
-import type { Command } from '../core/command.ts';
-import { EXIT } from '../core/exit.ts';
+import { type Command, shown } from '../core/command.ts';
 import { choice, duration, durationRange, flag } from '../core/options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { SUDO } from './cache-shared.ts';
 
 const LEVELS = { '1': 1, '2': 2, '3': 3 } as const;
@@ -45,10 +43,6 @@ export const cacheDropCommand: Command = {
       sudo: flag(values, 'sudo'),
       force: flag(values, 'force'),
     });
-    return {
-      exitCode: EXIT.success,
-      document: report,
-      text: (terminal) => dropPage(report, renderOptionsFor(terminal)),
-    };
+    return shown(report, dropPage);
   },
 };

@@ -2,12 +2,9 @@ import { LIMITS } from '../../base/limits.ts';
 import { evictFiles } from '../../core/cache/index.ts';
 import { evictPage } from '../../show/render/text/cache-actions.ts';
 import type { Command } from '../core/command.ts';
-import { EXIT } from '../core/exit.ts';
 import { count, flag } from '../core/options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { TOP, UNREADABLE_EXIT, walk } from './cache-shared.ts';
-import { isMissing } from './cache-status.ts';
 
 export const cacheEvictCommand: Command = {
   name: 'cache evict',
@@ -36,11 +33,6 @@ export const cacheEvictCommand: Command = {
     const top = count(values, 'top', LIMITS.top, 'cache evict') ?? 10;
     const sync = flag(values, 'sync');
     if (paths.length === 0) throw new UsageError('Name the files or folders to evict.', 'cache evict');
-    const { report, exitCode } = await walk(context, (options) => evictFiles(paths, { top, sync, ...options }));
-    return {
-      exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.negative : EXIT.success),
-      document: report,
-      text: report === null ? null : (terminal) => evictPage(report, renderOptionsFor(terminal)),
-    };
+    return walk(context, (options) => evictFiles(paths, { top, sync, ...options }), evictPage);
   },
 };

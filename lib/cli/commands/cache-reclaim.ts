@@ -1,9 +1,8 @@
 import { reclaim } from '../../core/cache/index.ts';
 import { reclaimPage } from '../../show/render/text/cache-actions.ts';
-import type { Command } from '../core/command.ts';
+import { type Command, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { sizeOf, text } from '../core/options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 
 export const cacheReclaimCommand: Command = {
   name: 'cache reclaim',
@@ -32,10 +31,6 @@ export const cacheReclaimCommand: Command = {
     const bytes = sizeOf(word, 'The size', 'cache reclaim');
     const cgroup = text(values, 'cgroup');
     const report = await reclaim(cgroup === undefined ? { bytes } : { bytes, cgroup });
-    return {
-      exitCode: report.short ? EXIT.negative : EXIT.success,
-      document: report,
-      text: (terminal) => reclaimPage(report, renderOptionsFor(terminal)),
-    };
+    return shown(report, reclaimPage, report.short ? EXIT.negative : EXIT.success);
   },
 };

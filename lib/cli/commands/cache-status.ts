@@ -2,9 +2,7 @@ import { LIMITS } from '../../base/limits.ts';
 import { cacheStatus } from '../../core/cache/index.ts';
 import { statusPage } from '../../show/render/text/cache-status.ts';
 import type { Command } from '../core/command.ts';
-import { EXIT } from '../core/exit.ts';
 import { count } from '../core/options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { TOP, UNREADABLE_EXIT, walk } from './cache-shared.ts';
 
 export const cacheStatusCommand: Command = {
@@ -27,26 +25,7 @@ export const cacheStatusCommand: Command = {
     const { values, positionals, rest } = context;
     const paths = [...positionals, ...rest];
     const top = count(values, 'top', LIMITS.top, 'cache status') ?? 10;
-    const { report, exitCode } = await walk(context, (options) =>
-      cacheStatus(paths.length === 0 ? undefined : paths, { top, ...options }),
-    );
-    return {
-      exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.negative : EXIT.success),
-      document: report,
-      text: report === null ? null : (terminal) => statusPage(report, renderOptionsFor(terminal)),
-    };
+    const given = paths.length === 0 ? undefined : paths;
+    return walk(context, (options) => cacheStatus(given, { top, ...options }), statusPage);
   },
 };
-
-/** True if a given path could not be read at all. */
-export function isMissing({
-  path,
-  problems,
-  files,
-}: {
-  path: string;
-  problems: { path: string }[];
-  files: number;
-}): boolean {
-  return files === 0 && problems.some((problem) => problem.path === path);
-}

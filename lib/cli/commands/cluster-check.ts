@@ -1,11 +1,10 @@
 import { clusterCheck } from '../../run/cluster/index.ts';
 import { clusterCheckPage } from '../../show/render/text/cluster.ts';
 import type { ClusterCheck, FitNeed } from '../../types/index.ts';
-import { type Command, type Context, finished } from '../core/command.ts';
+import { type Command, type Context, finished, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { EXACT, flag, isGiven, size, text } from '../core/options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
 import { checkSizeAlone, estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
@@ -54,11 +53,7 @@ export const clusterCheckCommand: Command = {
       clusterCheck({ ...asked, ...need, ...fitting }),
     );
     if (typeof document === 'number') return finished(document);
-    return {
-      exitCode: exitCodeOf(document),
-      document,
-      text: (terminal) => clusterCheckPage(document, renderOptionsFor(terminal, { exact: flag(values, 'exact') })),
-    };
+    return shown(document, clusterCheckPage, exitCodeOf(document), { exact: flag(values, 'exact') });
   },
 };
 

@@ -3,7 +3,7 @@ import { jsonText } from '../../base/format.ts';
 import { cluster } from '../../run/cluster/index.ts';
 import { clusterPage } from '../../show/render/text/cluster.ts';
 import type { ClusterOptions, ClusterReport } from '../../types/index.ts';
-import { type Command, type Context, finished } from '../core/command.ts';
+import { type Command, type Context, finished, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { openLive } from '../core/live.ts';
@@ -53,11 +53,7 @@ export const clusterCommand: Command = {
     if (isGiven(values, 'interval')) throw new UsageError('--interval needs --watch.', NAME);
     const document = await unlessInterrupted(context, options, cluster);
     if (typeof document === 'number') return finished(document);
-    return {
-      exitCode: exitCodeOf(document),
-      document,
-      text: (terminal) => clusterPage(document, renderOptionsFor(terminal, { exact: flag(values, 'exact') })),
-    };
+    return shown(document, clusterPage, exitCodeOf(document), { exact: flag(values, 'exact') });
   },
 };
 

@@ -8,9 +8,8 @@ import { comparePage } from '../../show/render/text/compare.ts';
 import { toHtml } from '../../show/report/index.ts';
 import { loadMachine } from '../../sim.ts';
 import type { Comparable } from '../../types/index.ts';
-import type { Command } from '../core/command.ts';
+import { type Command, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { callCommand } from '../mcp/call.ts';
 import { reportsOf, writePage } from './reports.ts';
@@ -62,16 +61,8 @@ export const compareCommand: Command = {
         NAME,
       );
     const document = await compare(a, b);
-    return writePage(
-      reports,
-      () => toHtml(document),
-      {
-        exitCode: EXIT.success,
-        document,
-        text: (terminal) => comparePage(document, renderOptionsFor(terminal, { hostName: hostname() })),
-      },
-      context,
-    );
+    const outcome = shown(document, comparePage, EXIT.success, { hostName: hostname() });
+    return writePage(reports, () => toHtml(document), outcome, context);
   },
 };
 

@@ -6,10 +6,9 @@ import { doctorPage } from '../../show/render/text/doctor.ts';
 import { table } from '../../show/render/text-layout.ts';
 import { FINDINGS } from '../../types/findings.ts';
 import type { DoctorList, DoctorReport } from '../../types/index.ts';
-import type { Command, CommandOutcome, OptionValues } from '../core/command.ts';
+import { type Command, type CommandOutcome, type OptionValues, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { flag, list } from '../core/options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 
 export const doctorCommand: Command = {
@@ -49,11 +48,7 @@ export const doctorCommand: Command = {
     const skip = patterns(values, 'skip') ?? [];
     if (flag(values, 'list')) return listChecks();
     const report = await doctor(only === undefined ? { skip } : { only, skip });
-    return {
-      exitCode: exitCodeOf(report),
-      document: report,
-      text: (terminal) => doctorPage(report, renderOptionsFor(terminal)),
-    };
+    return shown(report, doctorPage, exitCodeOf(report));
   },
 };
 

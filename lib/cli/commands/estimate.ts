@@ -9,11 +9,17 @@ import { estimatePage, tablePage } from '../../show/render/text/estimate.ts';
 import { ESTIMATE_USES, LORA_TARGETS, OFFLOADS, OPTIMIZERS, TRAINING_DTYPES } from '../../types/estimate.ts';
 import type { EstimateOptions, ModelDescription, Offload } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
-import type { Command, CommandOutcome, Context, OptionTable, OptionValues } from '../core/command.ts';
+import {
+  type Command,
+  type CommandOutcome,
+  type Context,
+  type OptionTable,
+  type OptionValues,
+  shown,
+} from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { choice, count, EXACT, flag, isGiven, positive, text } from '../core/options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 
 const NAME = 'estimate';
@@ -173,20 +179,12 @@ async function run(context: Context): Promise<CommandOutcome> {
     const document = await estimateTable(
       hasModel ? await readFromHub(modelOf(values, named, NAME), context) : undefined,
     );
-    return {
-      exitCode: EXIT.success,
-      document,
-      text: (terminal) => tablePage(document, renderOptionsFor(terminal, { exact })),
-    };
+    return shown(document, tablePage, EXIT.success, { exact });
   }
   const use = estimateOptions(values, NAME);
   const document = await estimate(await readFromHub(modelOf(values, named, NAME), context), use);
   const formulas = flag(values, 'formulas');
-  return {
-    exitCode: EXIT.success,
-    document,
-    text: (terminal) => estimatePage(document, formulas, renderOptionsFor(terminal, { exact })),
-  };
+  return shown(document, (_, options) => estimatePage(document, formulas, options), EXIT.success, { exact });
 }
 
 /** The model that the command names: a path or name, or `--params`. */

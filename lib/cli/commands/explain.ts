@@ -5,11 +5,10 @@ import { snapshot } from '../../core/snapshot/index.ts';
 import { explain, explainError } from '../../run/explain/index.ts';
 import { explainPage } from '../../show/render/text/explain.ts';
 import { errorPage } from '../../show/render/text/explain-error.ts';
-import type { Command, Context } from '../core/command.ts';
+import { type Command, type Context, shown } from '../core/command.ts';
 import { PLAIN_READING } from '../core/early-reading.ts';
 import { EXIT } from '../core/exit.ts';
 import { EXACT, flag, text } from '../core/options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 
 /** Bytes of one read. */
@@ -51,18 +50,10 @@ export const explainCommand: Command = {
       const [machine, running] = await Promise.all([snapshot(PLAIN_READING), processes()]);
       const report = await explain({ snapshot: machine, processes: running });
       const exact = flag(context.values, 'exact');
-      return {
-        exitCode: EXIT.success,
-        document: report,
-        text: (terminal) => explainPage(report, renderOptionsFor(terminal, { exact })),
-      };
+      return shown(report, explainPage, EXIT.success, { exact });
     }
     const report = await explainError(path === '-' ? stdin(context) : fileText(path));
-    return {
-      exitCode: report.errors.length > 0 ? EXIT.success : EXIT.negative,
-      document: report,
-      text: (terminal) => errorPage(report, renderOptionsFor(terminal)),
-    };
+    return shown(report, errorPage, report.errors.length > 0 ? EXIT.success : EXIT.negative);
   },
 };
 

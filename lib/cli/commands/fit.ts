@@ -4,6 +4,7 @@ import { clean, formatBoth, formatCount, parseSize } from '../../base/format.ts'
 import { LIMITS } from '../../base/limits.ts';
 import { snapshot } from '../../core/snapshot/index.ts';
 import { fit as fitInto, fitWithEstimate, isYes } from '../../models/fit/index.ts';
+import type { RenderOptions } from '../../show/render/options.ts';
 import { fitLargestPage, fitPage, fitTablePage, fitTogetherPage } from '../../show/render/text/fit.ts';
 import { toHtml } from '../../show/report/index.ts';
 import { FIT_SETTINGS, TOGETHER_PROGRAMS } from '../../types/fit.ts';
@@ -21,12 +22,18 @@ import type {
   TogetherProgram,
 } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
-import type { Command, CommandOutcome, Context, OptionTable, OptionValues } from '../core/command.ts';
+import {
+  type Command,
+  type CommandOutcome,
+  type Context,
+  type OptionTable,
+  type OptionValues,
+  shown,
+} from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { choice, count, EXACT, flag, isGiven, size, text } from '../core/options.ts';
 import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
-import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { quoted } from '../shell/quote.ts';
 import { checkSizeAlone, estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
@@ -134,8 +141,8 @@ async function run(context: Context): Promise<CommandOutcome> {
   const page = () => toHtml(report, { estimated });
   if (flag(values, 'flags') && !json) return writePage(reports, page, flagsOnly(report, acceptTight, context), context);
   const view = { title: titleOf(subject, estimated), all: flag(values, 'rules') };
-  const lines = (terminal: Terminal) => fitPage(report, view, renderOptionsFor(terminal, renderOf(values)));
-  return writePage(reports, page, { exitCode: exitOf(report, acceptTight), document: report, text: lines }, context);
+  const lines = (_: object, options: RenderOptions) => fitPage(report, view, options);
+  return writePage(reports, page, shown(report, lines, exitOf(report, acceptTight), renderOf(values)), context);
 }
 
 /** Several models on one machine. */
@@ -163,8 +170,8 @@ async function runTogether(context: Context, named: readonly string[]): Promise<
   const page = () => toHtml(report);
   if (flag(values, 'flags') && !json)
     return writePage(reports, page, flagsTogether(report, named, acceptTight, context), context);
-  const lines = (terminal: Terminal) => fitTogetherPage(report, renderOptionsFor(terminal, renderOf(values)));
-  return writePage(reports, page, { exitCode: exitOf(report, acceptTight), document: report, text: lines }, context);
+  const outcome = shown(report, fitTogetherPage, exitOf(report, acceptTight), renderOf(values));
+  return writePage(reports, page, outcome, context);
 }
 
 function togetherProgram(values: OptionValues, named: readonly string[]): TogetherProgram {
@@ -221,9 +228,7 @@ function tableOutcome(
   const { values } = context;
   const fits = document.rows.some(({ cells }) => cells.some((cell) => isYes(cell, flag(values, 'accept-tight'))));
   const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
-  const page = () => toHtml(document);
-  const text = (terminal: Terminal) => fitTablePage(document, renderOptionsFor(terminal, renderOf(values)));
-  return writePage(reports, page, { exitCode, document, text }, context);
+  return writePage(reports, () => toHtml(document), shown(document, fitTablePage, exitCode, renderOf(values)), context);
 }
 
 async function largestOutcome(
@@ -242,9 +247,8 @@ async function largestOutcome(
   });
   const fits = document.rows.some(({ cells }) => cells.some((cell) => cell !== null && cell.parameters !== null));
   const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
-  const page = () => toHtml(document);
-  const text = (terminal: Terminal) => fitLargestPage(document, renderOptionsFor(terminal, renderOf(context.values)));
-  return writePage(reports, page, { exitCode, document, text }, context);
+  const outcome = shown(document, fitLargestPage, exitCode, renderOf(context.values));
+  return writePage(reports, () => toHtml(document), outcome, context);
 }
 
 /** A script pastes stdout: it has the flags, or nothing at all. */

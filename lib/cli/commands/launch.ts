@@ -7,7 +7,14 @@ import { launchPlanLines, launchReceiptLines, launchStepLines } from '../../show
 import { toHtml } from '../../show/report/index.ts';
 import type { EstimateOptions, LaunchEvent, LaunchOptions, LaunchReport, RecordedSession } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
-import { type Command, type CommandOutcome, type Context, finished, type OptionValues } from '../core/command.ts';
+import {
+  type Command,
+  type CommandOutcome,
+  type Context,
+  finished,
+  type OptionValues,
+  shown,
+} from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
 import { choice, count, flag, isGiven, positive, size, text } from '../core/options.ts';
@@ -222,11 +229,7 @@ function outcomeOf(report: LaunchReport, { json, stderr, values }: Context): Com
   if (outcome === 'planned') {
     const isShort = plan.ranks.some((rank) => rank.refuses);
     const refuses = (isShort || ['no', 'not-now'].includes(plan.verdict)) && !flag(values, 'anyway');
-    return {
-      exitCode: refuses ? refusal : EXIT.success,
-      document: report,
-      text: (terminal) => launchPlanLines(plan, renderOptionsFor(terminal)),
-    };
+    return shown(report, (_, options) => launchPlanLines(plan, options), refuses ? refusal : EXIT.success);
   }
   if (outcome === 'refused') {
     // The plan on the terminal ends with the reason.

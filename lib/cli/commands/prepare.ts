@@ -2,10 +2,9 @@ import { ANY_BYTES } from '../../base/limits.ts';
 import { prepare } from '../../core/cache/index.ts';
 import { DEFAULT_FLOOR_TEXT } from '../../core/memory/floor.ts';
 import { preparePage } from '../../show/render/text/prepare.ts';
-import type { Command, Context } from '../core/command.ts';
+import { type Command, type Context, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { flag, size, sizeOf, text, texts } from '../core/options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
 import { SUDO } from './cache-shared.ts';
 
@@ -51,11 +50,7 @@ export const prepareCommand: Command = {
       ...(paths === undefined ? {} : { paths }),
     });
     const enough = report.verdict === 'enough' || report.verdict === 'planned';
-    return {
-      exitCode: enough ? EXIT.success : EXIT.negative,
-      document: report,
-      text: (terminal) => preparePage(report, renderOptionsFor(terminal)),
-    };
+    return shown(report, preparePage, enough ? EXIT.success : EXIT.negative);
   },
 };
 

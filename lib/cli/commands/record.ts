@@ -5,11 +5,10 @@ import { DEFAULT_RECORD_BYTES, readRecord, record } from '../../run/record/index
 import { recordPage } from '../../show/render/text/record.ts';
 import { truncate } from '../../show/render/text-layout.ts';
 import type { Recorder, RecorderState } from '../../types/index.ts';
-import type { Command, Context } from '../core/command.ts';
+import { type Command, type Context, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { duration, durationRange, size, text } from '../core/options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 
 export const FOLDER = {
   type: 'string',
@@ -79,12 +78,7 @@ export const recordCommand: Command = {
     });
     const { exitCode, state } = await follow(recorder, limitMs, context);
     // A ring may hold older sessions.
-    const document = await readRecord({ folder: state.folder, sessions: 1 });
-    return {
-      exitCode,
-      document,
-      text: (terminal) => recordPage(document, renderOptionsFor(terminal)),
-    };
+    return shown(await readRecord({ folder: state.folder, sessions: 1 }), recordPage, exitCode);
   },
 };
 

@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
 import { snapshot } from '../../core/snapshot/index.ts';
+import type { RenderOptions } from '../../show/render/options.ts';
 import { snapshotPage } from '../../show/render/text/snapshot.ts';
-import type { Command } from '../core/command.ts';
+import { type Command, shown } from '../core/command.ts';
 import { begunReading, PLAIN_READING } from '../core/early-reading.ts';
 import { EXIT } from '../core/exit.ts';
 import { choice, EXACT, flag } from '../core/options.ts';
 import { DEADLINE, deadlines, MEMGETINFO } from '../core/reading-options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 
 export const snapshotCommand: Command = {
   name: 'snapshot',
@@ -46,14 +46,7 @@ export const snapshotCommand: Command = {
         memGetInfo: memGetInfo === 'needed' ? PLAIN_READING.memGetInfo : memGetInfo,
         ...limits,
       }));
-    const exact = flag(values, 'exact');
-    return {
-      exitCode: EXIT.success,
-      document,
-      text: (terminal) =>
-        snapshotPage(document, renderOptionsFor(terminal, { exact, hostName: hostname() }), {
-          full: flag(values, 'full'),
-        }),
-    };
+    const page = (_: object, options: RenderOptions) => snapshotPage(document, options, { full: flag(values, 'full') });
+    return shown(document, page, EXIT.success, { exact: flag(values, 'exact'), hostName: hostname() });
   },
 };

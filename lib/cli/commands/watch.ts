@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { clean, formatDuration, jsonText } from '../../base/format.ts';
+import { clean, formatBytes, formatDuration, jsonText } from '../../base/format.ts';
 import { headroom } from '../../core/memory/headroom.ts';
 import { watch } from '../../core/snapshot/watch.ts';
 import { readingLine } from '../../show/render/text/watch.ts';
@@ -13,7 +13,6 @@ import { type Program, programOf, runProgram } from '../core/program.ts';
 import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
-import { Alerts } from './watch-alerts.ts';
 import type { Output } from './watch-live.ts';
 
 const NAME = 'watch';
@@ -278,4 +277,30 @@ async function createOutput(context: Context, settings: WatchSettings, quit: () 
     },
     close: () => undefined,
   };
+}
+
+export class Alerts {
+  readonly #belowBytes: number | null;
+  #level: Level | null = null;
+  #isBelow = false;
+
+  /** @param belowBytes null: no size was named. */
+  constructor(belowBytes: number | null) {
+    this.#belowBytes = belowBytes;
+  }
+
+  /** Sentences about what has changed since the reading before; an unknown size is below none. */
+  see(snapshot: Snapshot): string[] {
+    const { because, level } = snapshot.judgement;
+    const sentences: string[] = [];
+    if (this.#level !== null && this.#level !== level)
+      sentences.push(`The verdict is ${level}, and was ${this.#level}: ${because}`);
+    this.#level = level;
+    const available = headroom(snapshot).afterReclaim;
+    const isBelow = this.#belowBytes !== null && available !== null && available < this.#belowBytes;
+    if (isBelow && !this.#isBelow)
+      sentences.push(`Available memory is ${formatBytes(available)}, below ${formatBytes(this.#belowBytes)}.`);
+    this.#isBelow = isBelow;
+    return sentences.map((sentence) => `${snapshot.at.slice(11, 19)} UTC: ${sentence}`);
+  }
 }

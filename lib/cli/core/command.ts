@@ -1,5 +1,7 @@
 /** A command, its arguments and its result. A command prints nothing itself unless it streams. */
-import type { Terminal } from './terminal.ts';
+import type { RenderOptions } from '../../show/render/options.ts';
+import { EXIT } from './exit.ts';
+import { renderOptionsFor, type Terminal } from './terminal.ts';
 
 export interface OptionSpec {
   type: 'string' | 'boolean';
@@ -92,4 +94,14 @@ export interface CommandOutcome {
 /** Outcome of a command that has already printed everything. */
 export function finished(exitCode: number): CommandOutcome {
   return { exitCode, document: null, text: null };
+}
+
+/** A document, and the page that shows it where no JSON is asked for. */
+export function shown<Document extends object>(
+  document: Document,
+  page: (document: Document, options: RenderOptions) => string | readonly string[],
+  exitCode: number = EXIT.success,
+  view: Parameters<typeof renderOptionsFor>[1] = {},
+): CommandOutcome {
+  return { exitCode, document, text: (terminal) => page(document, renderOptionsFor(terminal, view)) };
 }

@@ -22,7 +22,6 @@ const loadEvict = lazy(() => Promise.all([loadShared(), import('./evict.ts')]));
 const loadDrop = lazy(() => Promise.all([loadShared(), import('./drop.ts')]));
 const loadCompact = lazy(() => Promise.all([loadShared(), import('./compact.ts')]));
 const loadReclaim = lazy(() => Promise.all([loadShared(), import('./reclaim.ts')]));
-const loadKeepFree = lazy(() => Promise.all([loadShared(), import('./keep-free.ts')]));
 const loadPrepare = lazy(() => Promise.all([loadShared(), import('./prepare/run.ts')]));
 
 /** The checks of all options, and the system that the functions act on. */
@@ -119,6 +118,6 @@ export async function keepFree(
   bytes: number,
   signal: AbortSignal,
 ): Promise<{ evictedBytes: number; free: number | null }> {
-  const [{ thisSystem }, work] = await loadKeepFree();
+  const [{ thisSystem }, work] = await loadEvict();
   return work.keepFree(thisSystem(), bytes, signal);
 }

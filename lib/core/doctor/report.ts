@@ -2,13 +2,21 @@
 
 import { abortable } from '../../base/abort.ts';
 import { checkKeys, checkSignal, checkText, invalidType, invalidValue, type Keys } from '../../base/arguments.ts';
-import type { FindingId } from '../../types/findings.ts';
-import type { CheckStatus, DoctorOptions, DoctorReport, ProcessesReport, Snapshot } from '../../types/index.ts';
+import { capitalized } from '../../base/format.ts';
+import { FINDINGS, type FindingId } from '../../types/findings.ts';
+import type {
+  CheckResult,
+  CheckStatus,
+  DoctorOptions,
+  DoctorReport,
+  Finding,
+  ProcessesReport,
+  Snapshot,
+} from '../../types/index.ts';
 import { FINDING_IDS, outcomeOf, ROWS } from '../memory/findings/index.ts';
-import type { Need } from '../memory/findings/row.ts';
+import { type Need, NOTHING, type RowOutcome, UNKNOWN_EFFECT } from '../memory/findings/row.ts';
 import { processes } from '../processes/index.ts';
 import { snapshot } from '../snapshot/index.ts';
-import { checkResult } from './check-result.ts';
 import { readFacts } from './facts.ts';
 import { matching } from './select.ts';
 
@@ -84,4 +92,29 @@ function idsOf(option: string, patterns: unknown): Set<FindingId> {
   if (unknown !== null)
     throw invalidValue(option, `a pattern such as library.* or one of ${FINDING_IDS.join(', ')}`, unknown);
   return ids;
+}
+
+export function checkResult(id: FindingId, outcome: RowOutcome): CheckResult {
+  const title = FINDINGS[id];
+  switch (outcome.state) {
+    case 'passed': {
+      const { summary } = outcome;
+      const evidence = outcome.evidence();
+      return { id, title, status: 'pass', summary, cause: null, effect: NOTHING, evidence, remedy: null };
+    }
+    case 'unknown': {
+      const summary = `${capitalized(outcome.why)}.`;
+      const evidence = outcome.evidence();
+      return { id, title, status: 'unknown', summary, cause: null, effect: UNKNOWN_EFFECT, evidence, remedy: null };
+    }
+    case 'applies': {
+      const { cause, effect, evidence, remedy, summary } = outcome.finding;
+      return { id, title, status: statusOf(outcome.finding), summary, cause, effect, evidence, remedy };
+    }
+  }
+}
+
+function statusOf({ effect, severity }: Pick<Finding, 'effect' | 'severity'>): CheckStatus {
+  if (severity === 'notice') return 'note';
+  return severity === 'danger' || effect.does === 'refuses' ? 'fail' : 'warn';
 }

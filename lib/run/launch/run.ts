@@ -30,9 +30,8 @@ import { judge, type LaunchAnswer, type Load } from './judge.ts';
 import { locate } from './locate.ts';
 import { isRefusal, needsRoom, notTaken, planOf } from './plan.ts';
 import { askRanks, otherHosts } from './ranks.ts';
-import { receiptOf } from './receipt.ts';
+import { receiptOf, Series } from './receipt.ts';
 import { type Recognised, recognise } from './recognise.ts';
-import { Series } from './series.ts';
 import { baseName } from './unwrapped.ts';
 
 export type LaunchSettings = Omit<

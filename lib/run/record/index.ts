@@ -8,7 +8,7 @@ export { DEFAULT_RECORD_BYTES } from './defaults.ts';
 const loadStart = lazy(() => Promise.all([import('./options.ts'), import('./start.ts')]));
 const loadRead = lazy(() => Promise.all([import('./options.ts'), import('./read.ts')]));
 const loadObstacle = lazy(() => import('./obstacle.ts'));
-const loadMark = lazy(() => Promise.all([import('./options.ts'), import('./mark.ts')]));
+const loadMark = lazy(() => Promise.all([import('./options.ts'), import('./marks.ts')]));
 
 /**
  * Records the memory of this machine until `stop()`: MemFree every 10 ms, MemAvailable, pressure, swap, the largest
