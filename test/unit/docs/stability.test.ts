@@ -8,6 +8,9 @@ import { EXIT } from '../../../lib/cli/core/exit.ts';
 import { DOORS } from '../../support/doors.ts';
 import { ROOT } from '../../support/root.ts';
 
+/** Documents that no function returns. */
+const PROGRAM = 'documents.ts';
+
 const page = readFileSync(join(ROOT, 'docs/stability.md'), 'utf8');
 
 /** What stands in code marks in the row of the table that begins so. */
@@ -20,21 +23,23 @@ function marked(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
 }
 
-/** Names of the documents among the types of the door `umaprobe`. */
-function coreDocuments(): string[] {
-  const source = (file: string) => readFileSync(join(ROOT, 'lib/types', file), 'utf8');
-  const files = [...source('core.ts').matchAll(/^export type \* from '\.\/(.+)';$/gm)].map(([, file = '']) => file);
-  return files.flatMap((file) =>
-    [...source(file).matchAll(/^ {2}schema: 'umaprobe\/([a-z-]+)\/1';$/gm)].map(([, name = '']) => name),
-  );
+const source = (file: string) => readFileSync(join(ROOT, 'lib/types', file), 'utf8');
+
+/** Names of the documents that a file of types has. */
+function documentsOf(file: string): string[] {
+  return [...source(file).matchAll(/^ {2}schema: 'umaprobe\/([a-z-]+)\/1';$/gm)].map(([, name = '']) => name);
 }
 
 it('has the functions of the core', () => {
   expect(row('Functions of `umaprobe`').toSorted()).toEqual(Object.keys(DOORS.umaprobe).toSorted());
 });
 
-it('has the documents of the core', () => {
-  expect(row('Documents `umaprobe/<name>/1`').toSorted()).toEqual(coreDocuments().toSorted());
+it('has the documents of the core, and of those that the program alone prints some', () => {
+  const files = [...source('core.ts').matchAll(/^export type \* from '\.\/(.+)';$/gm)].map(([, file = '']) => file);
+  const ofFunctions = files.filter((file) => file !== PROGRAM).flatMap(documentsOf);
+  const ofProgram = row('Documents `umaprobe/<name>/1`').filter((name) => !ofFunctions.includes(name));
+  expect(row('Documents `umaprobe/<name>/1`')).toEqual([...ofFunctions, ...ofProgram].toSorted());
+  expect(documentsOf(PROGRAM)).toEqual(expect.arrayContaining(ofProgram));
 });
 
 it('has the commands of the core', () => {
