@@ -6,7 +6,7 @@ import { EXIT_MEANINGS } from './core/exit.ts';
 import { GLOBAL_OPTIONS, optionsOfEvery } from './core/options.ts';
 import type { Terminal } from './core/terminal.ts';
 
-/** What a user types first, in this order. */
+/** Commands that a user types first, in this order. */
 const PATH = [
   ['umaprobe', 'how much can be loaded now'],
   ['umaprobe doctor', 'what is wrong, and what to do'],

@@ -13,7 +13,7 @@ const PROGRAM = 'documents.ts';
 
 const page = readFileSync(join(ROOT, 'docs/stability.md'), 'utf8');
 
-/** What stands in code marks in the row of the table that begins so. */
+/** Words in code marks in the row of the table that begins with this name. */
 function row(name: string): string[] {
   const [, cell] = new RegExp(`^\\| ${name} \\|(.*)\\|$`, 'm').exec(page) ?? [];
   return marked(cell ?? '');
