@@ -61,16 +61,14 @@ double parse_cpu_lists(std::string_view text, double page_size) {
 }
 
 Fact<double> read_cpu_lists(Host& host) {
-  // 16 processors take 20 kB, 144 take 0.2 MiB.
-  constexpr size_t kUsual = 1u << 16, kMost = 1u << 20;
-  for (size_t size = kUsual;; size = kMost) {
-    const std::unique_ptr<char[]> text(new char[size]);
-    const long length = host.reread("/proc/zoneinfo", text.get(), size);
-    if (length < 0) return read_failure(host, "/proc/zoneinfo", static_cast<int>(-length));
-    const auto read = static_cast<size_t>(length);
-    if (read < size || size == kMost)
-      return parse_cpu_lists({text.get(), read}, static_cast<double>(host.page_size()));
-  }
+  // The text of 144 processors has 0.2 MiB. The kernel would write all of it again for a buffer
+  // that was too small; memory that the text does not reach is never touched.
+  constexpr size_t kBytes = 1u << 20;
+  thread_local const std::unique_ptr<char[]> text(new char[kBytes]);
+  const long length = host.reread("/proc/zoneinfo", text.get(), kBytes);
+  if (length < 0) return read_failure(host, "/proc/zoneinfo", static_cast<int>(-length));
+  const std::string_view zones(text.get(), static_cast<size_t>(length));
+  return parse_cpu_lists(zones, static_cast<double>(host.page_size()));
 }
 
 }  // namespace umaprobe

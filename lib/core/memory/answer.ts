@@ -35,6 +35,11 @@ export function room(snapshot: Reading, format: (bytes: number | null) => string
   return `${loaded} can be ${verb} on ${whichGpus(answered, snapshot, format)}`;
 }
 
+/** Whether `room` has an answer. */
+export function isRoomKnown(snapshot: Reading): boolean {
+  return (unifiedDevice(snapshot)?.allocatable.safe ?? null) !== null || answeredHeadroom(snapshot) !== undefined;
+}
+
 /** "GPU 1, the fullest of 2", or "each of 2 GPUs" where the numbers look alike. */
 function whichGpus(
   { bytes, device }: OwnHeadroom,

@@ -2,7 +2,7 @@
 
 import { capitalized, clean, formatBytes } from '../../base/format.ts';
 import type { Finding, Judgement, Level, Reading, SafeRange, Snapshot } from '../../types/index.ts';
-import { answeredDevice, room } from './answer.ts';
+import { answeredDevice, isRoomKnown } from './answer.ts';
 import { largestHolder } from './findings/available.ts';
 import { findingsOf } from './findings/index.ts';
 import { whyNoGpu } from './findings/libraries.ts';
@@ -119,7 +119,7 @@ function reasonOf(
   const holder = largestHolder(snapshot.devices.flatMap((device) => device.processes ?? []));
   if (notJudged.length > 0)
     return { because: `${capitalized(notJudged.map(({ why }) => why).join(', and '))}.${holder}`, next: null };
-  if (room(snapshot, formatBytes) === null)
+  if (!isRoomKnown(snapshot))
     return {
       because: `How much can be allocated on the GPU is not known; nothing else stands in the way.${holder}`,
       next: null,

@@ -81,7 +81,7 @@ export function withHidden(pairs: readonly DevicePair[], hidden: HiddenReport): 
 
 /** True if CUDA works and sees no device because of the variable. NVML's devices say so if no child answered. */
 export function hidesEveryDevice(cuda: NativeCudaReport, hidden: HiddenReport, pairs: readonly DevicePair[]): boolean {
-  if (visibleDevices() === null || !seesNoDevice(cuda)) return false;
+  if (!seesNoDevice(cuda) || visibleDevices() === null) return false;
   return hidden === null ? pairs.length > 0 : pairs.some((pair) => pair.hidden === true);
 }
 
