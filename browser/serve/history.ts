@@ -1,8 +1,7 @@
 /** The charts of a machine over time, the same as tables, and its marks. */
 import { formatBytes, formatPercent } from '../../lib/base/format.ts';
 import { clockText } from '../../lib/show/render/axis.ts';
-import { html, type Markup } from '../../lib/show/render/html/markup.ts';
-import { scrollTable } from '../../lib/show/render/html/scroll-table.ts';
+import { html, type Markup, scrollTable } from '../../lib/show/render/html/markup.ts';
 import { dayAndTime } from '../../lib/show/render/record-facts.ts';
 import type { SeriesPoint } from '../../lib/types/index.ts';
 import { type Chart, createChart } from '../chart.ts';

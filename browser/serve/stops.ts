@@ -1,7 +1,6 @@
 /** Stops of the last day on all machines of the page: recordings that nobody ended, and the memory at that time. */
 import { formatBytes } from '../../lib/base/format.ts';
-import { html, type Markup } from '../../lib/show/render/html/markup.ts';
-import { scrollTable } from '../../lib/show/render/html/scroll-table.ts';
+import { html, type Markup, scrollTable } from '../../lib/show/render/html/markup.ts';
 import { dayAndTime, endOf, timeOfDay } from '../../lib/show/render/record-facts.ts';
 import type { RecordedSession } from '../../lib/types/index.ts';
 

@@ -12,9 +12,9 @@ import {
   valueText,
   verdictText,
 } from '../compare-facts.ts';
-import { html, type Markup } from './markup.ts';
+import { html, type Markup, scrollTable } from './markup.ts';
 import { type Assets, page } from './page.ts';
-import { list, saveButton, scrollTable, section, UNICODE } from './sections.ts';
+import { list, saveButton, section, UNICODE } from './sections.ts';
 
 export function compareHtml(report: CompareReport, assets: Assets): string {
   const { a, b, direction, findings, notes, summary } = report;

@@ -30,9 +30,9 @@ import {
   VERDICTS,
 } from '../fit-parts.ts';
 import { barPicture, cellBar } from './bar.ts';
-import { type Content, html, type Markup } from './markup.ts';
+import { type Content, html, type Markup, scrollTable } from './markup.ts';
 import { type Assets, page, timeText } from './page.ts';
-import { type Figure, figures, list, saveButton, scrollTable, section } from './sections.ts';
+import { type Figure, figures, list, saveButton, section } from './sections.ts';
 import { rangeText, termsSection } from './terms.ts';
 
 export interface FitPageView {

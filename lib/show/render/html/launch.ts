@@ -2,12 +2,12 @@
 import { formatBoth, formatBytes, formatDuration } from '../../../base/format.ts';
 import type { LaunchFlags, LaunchPlan, LaunchReport, RecordedSession } from '../../../types/index.ts';
 import { adviceOf, type LaunchRow, planRows, receiptRows } from '../launch-facts.ts';
-import { dayAndTime, timeOfDay } from '../record-facts.ts';
+import { dayAndTime } from '../record-facts.ts';
 import { nearestSection, poolSection, remediesSection, verdictText } from './fit.ts';
-import { html, type Markup } from './markup.ts';
+import { html, type Markup, scrollTable } from './markup.ts';
 import { type Assets, page, timeText } from './page.ts';
 import { marksSection, processesSection, timelineSection } from './record.ts';
-import { type Figure, figures, list, saveButton, scrollTable, section } from './sections.ts';
+import { type Figure, figures, list, plateauRow, saveButton, section, tableSection } from './sections.ts';
 
 /** @param session the recording of the launch; null: there is none. */
 export function launchHtml(report: LaunchReport, session: RecordedSession | null, assets: Assets): string {
@@ -113,35 +113,22 @@ function flagsLine(flags: LaunchFlags | null): Markup | null {
 }
 
 function plateausSection({ receipt }: LaunchReport): Markup | null {
-  const plateaus = receipt?.took.plateaus ?? [];
-  if (plateaus.length === 0) return null;
-  return section(
+  return tableSection(
     'Plateaus',
-    scrollTable(
-      'Plateaus',
-      'Stretches of at least two seconds in which what the launch had taken stayed within 1 % of MemTotal.',
-      html`<tr><th scope="col">from, UTC</th><th scope="col">to</th><th scope="col">for</th><th scope="col">taken</th></tr>`,
-      plateaus.map(
-        ({ from, taken, to }) =>
-          html`<tr><th scope="row">${timeOfDay(from)}</th><td>${timeOfDay(to)}</td><td>${formatDuration(Date.parse(to) - Date.parse(from))}</td><td>${formatBoth(taken)}</td></tr>\n`,
-      ),
-    ),
+    'Stretches of at least two seconds in which what the launch had taken stayed within 1 % of MemTotal.',
+    html`<tr><th scope="col">from, UTC</th><th scope="col">to</th><th scope="col">for</th><th scope="col">taken</th></tr>`,
+    (receipt?.took.plateaus ?? []).map(({ from, taken, to }) => plateauRow(from, to, formatBoth(taken))),
   );
 }
 
 function actionsSection({ guard }: LaunchReport): Markup | null {
-  const actions = guard?.actions ?? [];
-  if (actions.length === 0) return null;
-  return section(
+  return tableSection(
     'What the guard did',
-    scrollTable(
-      'What the guard did',
-      'Oldest first, with what was seen.',
-      html`<tr><th scope="col">at, UTC</th><th scope="col" class="left">action</th><th scope="col" class="left">seen</th></tr>`,
-      actions.map(
-        ({ action, at, sentence }) =>
-          html`<tr><th scope="row">${dayAndTime(at)}</th><td class="reason">${action}</td><td class="reason">${sentence}</td></tr>\n`,
-      ),
+    'Oldest first, with what was seen.',
+    html`<tr><th scope="col">at, UTC</th><th scope="col" class="left">action</th><th scope="col" class="left">seen</th></tr>`,
+    (guard?.actions ?? []).map(
+      ({ action, at, sentence }) =>
+        html`<tr><th scope="row">${dayAndTime(at)}</th><td class="reason">${action}</td><td class="reason">${sentence}</td></tr>\n`,
     ),
   );
 }

@@ -5,7 +5,7 @@ import { COUNTERS, isNoise } from '../counters.ts';
 import { kindStyle } from '../kinds.ts';
 import { moved, ms } from '../numbers.ts';
 import { cellBar } from './bar.ts';
-import { html, type Markup } from './markup.ts';
+import { html, type Markup, scrollTable } from './markup.ts';
 import type { Assets } from './page.ts';
 import { probePage } from './probe-page.ts';
 import {
@@ -13,7 +13,6 @@ import {
   figures,
   list,
   machineSection,
-  scrollTable,
   section,
   settledSection,
   touchSentence,

@@ -23,9 +23,9 @@ import { shortReason } from '../text/snapshot-devices.ts';
 import { LEVELS, MODEL_LABELS } from '../text/snapshot-header.ts';
 import { blocksText, swapText } from '../text/snapshot-pressure.ts';
 import { barPicture, cellBar } from './bar.ts';
-import { html, type Markup } from './markup.ts';
+import { html, type Markup, scrollTable } from './markup.ts';
 import { type Assets, page } from './page.ts';
-import { figures, list, scrollTable, section } from './sections.ts';
+import { figures, list, section } from './sections.ts';
 
 /** One machine at one reading. */
 export interface LiveMachine {

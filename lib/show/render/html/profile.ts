@@ -2,9 +2,9 @@
 import { formatBoth, formatDuration, formatPercent, inGB, inGiB } from '../../../base/format.ts';
 import type { ProfileReport, ProfileTrial } from '../../../types/index.ts';
 import { answerText, predictionError, settingsText, trialNote } from '../profile-facts.ts';
-import { type Content, html, type Markup } from './markup.ts';
+import { type Content, html, type Markup, scrollTable } from './markup.ts';
 import { type Assets, page, timeText } from './page.ts';
-import { charts, type Figure, figures, headRow, list, saveButton, scrollTable, section } from './sections.ts';
+import { charts, type Figure, figures, headRow, list, saveButton, section } from './sections.ts';
 
 export function profileHtml(report: ProfileReport, assets: Assets): string {
   const { at, bootId, command, durationMs, journalNotes, simulated, trials, unfinished } = report;

@@ -1,18 +1,10 @@
 /** The HTML page of a recording: for each session how it ended, its figures, a timeline that can be zoomed, and lists. */
 import { formatBytes, formatCount, formatDuration } from '../../../base/format.ts';
 import type { RecordedSession, RecordReport } from '../../../types/index.ts';
-import {
-  dayAndTime,
-  endOf,
-  figuresOf,
-  growthText,
-  lowestProcessesTitle,
-  spanText,
-  timeOfDay,
-} from '../record-facts.ts';
+import { endOf, figuresOf, growthText, lowestProcessesTitle, spanText, timeOfDay } from '../record-facts.ts';
 import { type Content, html, type Markup } from './markup.ts';
 import { type Assets, page, timeText } from './page.ts';
-import { type Figure, figures, list, saveButton, scrollTable, section } from './sections.ts';
+import { type Figure, figures, list, plateauRow, saveButton, section, tableSection } from './sections.ts';
 
 export function recordHtml(report: RecordReport, assets: Assets): string {
   const { at, folder, problems, sessions } = report;
@@ -111,78 +103,61 @@ function factsOf(session: RecordedSession): (readonly [string, Content] | null)[
 
 function transientsSection(session: RecordedSession): Markup | null {
   const { leftOut, transients } = session;
-  if (transients.length === 0) return null;
   const count = transients.length + leftOut.transients;
   const which =
     leftOut.transients === 0 ? 'deepest first' : `the ${transients.length} deepest of ${formatCount(count)}`;
-  return section(
+  return tableSection(
     'Transients',
-    scrollTable(
-      named('Transients', session),
-      `Short falls of MemFree that came back by themselves, ${which}.`,
-      headRow(['at, UTC', 'deep', 'for', 'lowest MemFree']),
-      transients.map(
-        ({ at, bytes, durationMs, lowestFree }) =>
-          html`<tr><th scope="row">${timeOfDay(at)}</th><td>${formatBytes(bytes)}</td><td>${formatDuration(durationMs)}</td><td>${formatBytes(lowestFree)}</td></tr>\n`,
-      ),
+    `Short falls of MemFree that came back by themselves, ${which}.`,
+    headRow(['at, UTC', 'deep', 'for', 'lowest MemFree']),
+    transients.map(
+      ({ at, bytes, durationMs, lowestFree }) =>
+        html`<tr><th scope="row">${timeOfDay(at)}</th><td>${formatBytes(bytes)}</td><td>${formatDuration(durationMs)}</td><td>${formatBytes(lowestFree)}</td></tr>\n`,
     ),
+    session,
   );
 }
 
 function plateausSection(session: RecordedSession): Markup | null {
-  const { plateaus } = session;
-  if (plateaus.length === 0) return null;
-  return section(
+  return tableSection(
     'Plateaus',
-    scrollTable(
-      named('Plateaus', session),
-      'Stretches of at least five seconds in which MemFree stayed within 1 % of MemTotal, longest first.',
-      headRow(['from, UTC', 'to', 'for', 'MemFree']),
-      plateaus.map(
-        ({ free, from, to }) =>
-          html`<tr><th scope="row">${timeOfDay(from)}</th><td>${timeOfDay(to)}</td><td>${formatDuration(Date.parse(to) - Date.parse(from))}</td><td>${formatBytes(free)}</td></tr>\n`,
-      ),
-    ),
+    'Stretches of at least five seconds in which MemFree stayed within 1 % of MemTotal, longest first.',
+    headRow(['from, UTC', 'to', 'for', 'MemFree']),
+    session.plateaus.map(({ free, from, to }) => plateauRow(from, to, formatBytes(free))),
+    session,
   );
 }
 
 function lowestProcessesSection(session: RecordedSession): Markup | null {
   const title = lowestProcessesTitle(session);
-  const processes = session.lowestProcesses?.processes ?? [];
-  if (title === null || processes.length === 0) return null;
-  const heading = 'Who held memory at the lowest point';
-  return section(
-    heading,
-    scrollTable(
-      named(heading, session),
-      `The ${title}.`,
-      headRow(['process', 'pid', 'held', 'on the GPU']),
-      processes.map(
-        ({ gpuBytes, held, name, pid }) =>
-          html`<tr><th scope="row">${name ?? 'unknown'}</th><td>${pid}</td><td>${formatBytes(held)}</td><td>${gpuBytes === null ? 'unknown' : formatBytes(gpuBytes)}</td></tr>\n`,
-      ),
+  if (title === null) return null;
+  return tableSection(
+    'Who held memory at the lowest point',
+    `The ${title}.`,
+    headRow(['process', 'pid', 'held', 'on the GPU']),
+    (session.lowestProcesses?.processes ?? []).map(
+      ({ gpuBytes, held, name, pid }) =>
+        html`<tr><th scope="row">${name ?? 'unknown'}</th><td>${pid}</td><td>${formatBytes(held)}</td><td>${gpuBytes === null ? 'unknown' : formatBytes(gpuBytes)}</td></tr>\n`,
     ),
+    session,
   );
 }
 
 export function processesSection(session: RecordedSession): Markup | null {
   const { processSeries, processes } = session;
-  if (processSeries.processes.length === 0) return null;
   const atEnd = new Map(processes?.processes.map(({ held, pid }) => [pid, held]));
   const withGpu = processSeries.processes.some(({ highestGpuBytes }) => (highestGpuBytes ?? 0) > 0);
   const gpu = (bytes: number | null) =>
     withGpu ? html`<td>${bytes === null ? 'unknown' : formatBytes(bytes)}</td>` : null;
-  return section(
+  return tableSection(
     'Largest processes',
-    scrollTable(
-      named('Largest processes', session),
-      'What each process held at most, on the host and on the GPU, and in the last list.',
-      headRow(['process', 'pid', 'held at most', ...(withGpu ? ['on the GPU at most'] : []), 'held at the end']),
-      processSeries.processes.map(
-        ({ highestGpuBytes, highestHeld, name, pid }) =>
-          html`<tr><th scope="row">${name ?? 'unknown'}</th><td>${pid}</td><td>${formatBytes(highestHeld)}</td>${gpu(highestGpuBytes)}<td>${atEnd.has(pid) ? formatBytes(atEnd.get(pid) ?? null) : 'not among the largest'}</td></tr>\n`,
-      ),
+    'What each process held at most, on the host and on the GPU, and in the last list.',
+    headRow(['process', 'pid', 'held at most', ...(withGpu ? ['on the GPU at most'] : []), 'held at the end']),
+    processSeries.processes.map(
+      ({ highestGpuBytes, highestHeld, name, pid }) =>
+        html`<tr><th scope="row">${name ?? 'unknown'}</th><td>${pid}</td><td>${formatBytes(highestHeld)}</td>${gpu(highestGpuBytes)}<td>${atEnd.has(pid) ? formatBytes(atEnd.get(pid) ?? null) : 'not among the largest'}</td></tr>\n`,
     ),
+    session,
   );
 }
 
@@ -197,26 +172,18 @@ function timedSection(
   entries: readonly { at: string; text: string }[],
   leftOut: number,
 ): Markup | null {
-  if (entries.length === 0) return null;
   const count = formatCount(entries.length);
-  return section(
+  return tableSection(
     title,
-    scrollTable(
-      named(title, session),
-      leftOut === 0
-        ? `${count}, oldest first.`
-        : `The newest ${count} of ${formatCount(entries.length + leftOut)}, oldest first.`,
-      html`<tr><th scope="col">at, UTC</th><th scope="col" class="left">${what}</th></tr>`,
-      entries.map(
-        ({ at, text }) => html`<tr><th scope="row">${timeOfDay(at)}</th><td class="reason">${text}</td></tr>\n`,
-      ),
+    leftOut === 0
+      ? `${count}, oldest first.`
+      : `The newest ${count} of ${formatCount(entries.length + leftOut)}, oldest first.`,
+    html`<tr><th scope="col">at, UTC</th><th scope="col" class="left">${what}</th></tr>`,
+    entries.map(
+      ({ at, text }) => html`<tr><th scope="row">${timeOfDay(at)}</th><td class="reason">${text}</td></tr>\n`,
     ),
+    session,
   );
-}
-
-/** Name of a table for a screen reader: tables of several sessions differ. */
-function named(title: string, { startedAt }: RecordedSession): string {
-  return `${title}, session of ${dayAndTime(startedAt)}`;
 }
 
 function headRow(heads: readonly string[]): Markup {

@@ -1,18 +1,34 @@
 /** Sections and parts of them that pages share. */
 import { formatBoth, formatDuration } from '../../../base/format.ts';
 import { usersText } from '../../../core/memory/others.ts';
-import type { AllocatorKind, ProbeHeader, Settled } from '../../../types/index.ts';
+import type { AllocatorKind, ProbeHeader, RecordedSession, Settled } from '../../../types/index.ts';
 import { kindStyle } from '../kinds.ts';
 import { moved } from '../numbers.ts';
-import { type Content, html, type Markup } from './markup.ts';
-
-export { scrollTable } from './scroll-table.ts';
+import { dayAndTime, timeOfDay } from '../record-facts.ts';
+import { type Content, html, type Markup, scrollTable } from './markup.ts';
 
 /** Every browser has the Unicode minus. */
 export const UNICODE = true;
 
 export function section(title: string, ...content: readonly Content[]): Markup {
   return html`<section><h2>${title}</h2>${content}</section>\n`;
+}
+
+/** A section with one table; null: the table has no row. Tables of several sessions have another name each. */
+export function tableSection(
+  title: string,
+  caption: string,
+  head: Markup,
+  rows: readonly Markup[],
+  session: Pick<RecordedSession, 'startedAt'> | null = null,
+): Markup | null {
+  const name = session === null ? title : `${title}, session of ${dayAndTime(session.startedAt)}`;
+  return rows.length === 0 ? null : section(title, scrollTable(name, caption, head, rows));
+}
+
+/** A stretch of time in which `held` stayed the same. */
+export function plateauRow(from: string, to: string, held: string): Markup {
+  return html`<tr><th scope="row">${timeOfDay(from)}</th><td>${timeOfDay(to)}</td><td>${formatDuration(Date.parse(to) - Date.parse(from))}</td><td>${held}</td></tr>\n`;
 }
 
 /** The head of a table of steps or trials, whose last column is a sentence. */

@@ -3,7 +3,7 @@ import { formatBoth, formatDuration, formatPercent, inGB, inGiB } from '../../..
 import type { StressReport, StressStep } from '../../../types/index.ts';
 import { ms, sizeText } from '../numbers.ts';
 import { advice } from '../text/stress.ts';
-import { type Content, html, type Markup } from './markup.ts';
+import { type Content, html, type Markup, scrollTable } from './markup.ts';
 import type { Assets } from './page.ts';
 import { probePage } from './probe-page.ts';
 import {
@@ -13,7 +13,6 @@ import {
   headRow,
   list,
   machineSection,
-  scrollTable,
   section,
   settledSection,
   touchSentence,

@@ -4,20 +4,10 @@ import type { AllocatorKind, SweepReport, SweepStep, Times } from '../../../type
 import { COUNTERS, comparable, isNoise } from '../counters.ts';
 import { median, moved, ms, rate, sizeText } from '../numbers.ts';
 import { isMeasured } from '../sweep-steps.ts';
-import { html, type Markup } from './markup.ts';
+import { html, type Markup, scrollTable } from './markup.ts';
 import type { Assets } from './page.ts';
 import { probePage } from './probe-page.ts';
-import {
-  charts,
-  type Figure,
-  figures,
-  kindName,
-  machineSection,
-  scrollTable,
-  section,
-  touchSentence,
-  UNICODE,
-} from './sections.ts';
+import { charts, type Figure, figures, kindName, machineSection, section, touchSentence, UNICODE } from './sections.ts';
 
 export function sweepHtml(report: SweepReport, assets: Assets): string {
   return probePage(

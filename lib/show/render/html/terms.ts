@@ -4,8 +4,8 @@ import type { EstimateRange, EstimateReport, EstimateTerm } from '../../../types
 import { TERM_LABELS } from '../fit-parts.ts';
 import { styleAt } from '../kinds.ts';
 import { cellBar } from './bar.ts';
-import { html, type Markup } from './markup.ts';
-import { list, scrollTable, section } from './sections.ts';
+import { html, type Markup, scrollTable } from './markup.ts';
+import { list, section } from './sections.ts';
 
 /** "weights", "KV cache". */
 function termLabel(name: string): string {
