@@ -153,7 +153,7 @@ const MOST_READINGS = 8192;
 /** Readings of a launch, thinned so that a launch of weeks keeps a few thousand. */
 export class Series {
   #readings: LaunchReading[] = [];
-  /** One of so many is kept. */
+  /** One reading of this many is kept. */
   #stride = 1;
   #count = 0;
   #last: LaunchReading | null = null;
