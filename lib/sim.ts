@@ -7,8 +7,10 @@
 import { refuseOldNode } from './base/node-version.ts';
 
 export { loadMachine, shippedMachines as machines } from './sim/load.ts';
-export type { Json, JsonObject, Machine } from './sim/machine.ts';
+export type { Json, JsonObject } from './sim/machine.ts';
 export { activate, type Simulation, type SimulationRecord, simulate } from './sim/simulation.ts';
+export type * from './types/machine.ts';
+export type * from './types/machine-entries.ts';
 export type * from './types/sim.ts';
 
 refuseOldNode();

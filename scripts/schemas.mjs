@@ -1,7 +1,7 @@
 // lib/types → schemas/*.schema.json, one file for each interface with a field `schema`: its id is the value of that field, and
-// ranges and patterns are tags of doc comments. Made when umaprobe is built; machine.schema.json alone is written by hand.
+// ranges and patterns are tags of doc comments. Made when umaprobe is built.
 //   node scripts/schemas.mjs
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { installPackages } from './packages.mjs';
@@ -30,13 +30,15 @@ function withScalars(value, scalars) {
   const { $ref, anyOf, ...rest } = value;
   const scalar = scalars[$ref ?? (anyOf?.length === 2 && anyOf[1].type === 'null' ? anyOf[0].$ref : undefined)];
   if (scalar !== undefined) return { ...scalar, ...(anyOf && { type: [scalar.type, 'null'] }), ...rest };
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withScalars(item, scalars)]));
+  // A constant needs no type beside it: an error then names the value that is expected.
+  const entries = Object.entries(value).filter(([key]) => key !== 'type' || !('const' in value));
+  return Object.fromEntries(entries.map(([key, item]) => [key, withScalars(item, scalars)]));
 }
 
 /** A schema of the generator, with its id and with the shapes that it shares in `$defs`. */
 function published({ $schema, definitions = {}, ...schema }, $id) {
   const isScalar = ([, { enum: values, type }]) =>
-    ['integer', 'number', 'string'].includes(type) && values === undefined;
+    type === 'integer' || (['number', 'string'].includes(type) && values === undefined);
   const [scalars, shapes] = [true, false].map((wanted) =>
     Object.entries(definitions).filter((entry) => isScalar(entry) === wanted),
   );
@@ -58,8 +60,8 @@ async function writeSchemas() {
     skipTypeCheck: true,
   });
   // Schemas of types that are gone go, too.
-  for (const name of readdirSync(join(root, 'schemas')).filter((file) => file !== 'machine.schema.json'))
-    rmSync(join(root, 'schemas', name));
+  rmSync(join(root, 'schemas'), { recursive: true, force: true });
+  mkdirSync(join(root, 'schemas'));
   for (const { type, id, file } of documents())
     writeFileSync(join(root, file), published(generator.createSchema(type), id));
 }

@@ -30,7 +30,7 @@ const PHRASES = [
 ];
 
 const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs'];
-const CODE = ['browser', 'lib', 'native', 'schemas/machine.schema.json', 'scripts'];
+const CODE = ['browser', 'lib', 'native', 'scripts'];
 
 function filesOf(path) {
   if (/\.\w+$/.test(path)) return [path];

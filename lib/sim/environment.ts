@@ -3,15 +3,14 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { libraryFolder, programFolder } from '../core/native/machine-environment.ts';
-import { isObject, type Machine } from './machine.ts';
+import type { Machine } from '../types/index.ts';
 
 /**
  * Names under which programs load NVIDIA's libraries, each with the file beside the simulator that answers; null: the
  * simulator itself. The names without a version come with development packages; programs open them nevertheless.
  */
-function libraryNames(machine: Machine): Record<string, Record<string, string | null>> {
-  const driver = isObject(machine.driver) ? machine.driver : {};
-  const newest = Math.min(13, Math.max(11, Math.floor(Number(driver.runtimeVersion ?? 13_000) / 1000)));
+function libraryNames({ driver }: Machine): Record<string, Record<string, string | null>> {
+  const newest = Math.min(13, Math.max(11, Math.floor(driver.runtimeVersion / 1000)));
   return {
     cudart: {
       'libcudart.so': cudartFile(newest),
@@ -37,9 +36,9 @@ export function createLibraryFolder(machine: Machine, stateFolder: string, simul
   const folder = libraryFolder(stateFolder);
   mkdirSync(folder, { mode: 0o700 });
   symlinkSync(simulator, join(folder, basename(simulator)));
-  const missing = isObject(machine.faults) ? machine.faults.missingLibraries : undefined;
+  const missing: readonly string[] = machine.faults.missingLibraries;
   for (const [library, names] of Object.entries(libraryNames(machine))) {
-    if (Array.isArray(missing) && missing.includes(library)) continue;
+    if (missing.includes(library)) continue;
     for (const [name, file] of Object.entries(names))
       symlinkSync(file === null ? simulator : join(dirname(simulator), file), join(folder, name));
   }

@@ -1,19 +1,13 @@
 /** A simulated machine as data: a machine file with `extends` resolved, and the flat text that the simulator reads. */
 
 import { invalidArgument } from '../base/arguments.ts';
+import type { Machine } from '../types/index.ts';
 
 /** A value of a JSON document. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 /** An object of a JSON document. */
 export interface JsonObject {
   [key: string]: Json;
-}
-
-/** Fields that TypeScript reads; schemas/machine.schema.json describes all fields. */
-export interface Machine extends JsonObject {
-  schema: 'umaprobe/machine/1';
-  name: string;
-  description: string;
 }
 
 export function isObject(value: Json | undefined): value is JsonObject {
@@ -28,7 +22,7 @@ export function machineError(message: string): TypeError {
 /** The machine as lines of "path value", such as "memory.total 128518619136". */
 export function flatten(machine: Machine): string {
   const lines: string[] = [];
-  const visit = (value: Json, path: string): void => {
+  const visit = (value: unknown, path: string): void => {
     if (value === null) return; // null: no line
     if (typeof value === 'object') {
       for (const [key, child] of Object.entries(value)) visit(child, path === '' ? key : `${path}.${key}`);
@@ -49,7 +43,7 @@ function escaped(text: string): string {
   return text.replace(/[\\\n\r\0]/g, (letter) => escapes[letter] ?? letter);
 }
 
-function leaf(value: boolean | number | string, path: string): string {
+function leaf(value: unknown, path: string): string {
   const text = String(value);
   if (FILE_TEXT.test(path)) return escaped(text);
   // A line break in a value would start another field.

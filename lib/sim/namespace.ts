@@ -8,7 +8,8 @@ import { existsSync, ftruncateSync, mkdirSync, openSync, readdirSync, writeFileS
 import { dirname, join } from 'node:path';
 import { isFailure } from '../base/facts.ts';
 import { native } from '../core/native/binding.ts';
-import { isObject, type Machine, machineError } from './machine.ts';
+import type { Machine } from '../types/index.ts';
+import { machineError } from './machine.ts';
 import { activate, type Simulation } from './simulation.ts';
 
 /** Milliseconds between two renewals: the age of what such a program reads at most. */
@@ -57,13 +58,12 @@ export function createNamespaceFiles(machine: Machine, simulation: Simulation): 
 }
 
 /** Paths that the machine's description removes. */
-function missingFiles({ name, files }: Machine): string[] {
-  const described = Array.isArray(files) ? files.filter(isObject) : [];
-  for (const { path, error, hangMs } of described) {
-    if (error === undefined && (hangMs === undefined || hangMs === 0)) continue;
-    throw machineError(`Machine ${name}: ${String(path)} fails or hangs, which --namespace cannot show.`);
+function missingFiles({ name, files = [] }: Machine): string[] {
+  for (const { path, error, hangMs = 0 } of files) {
+    if (error === undefined && hangMs === 0) continue;
+    throw machineError(`Machine ${name}: ${path} fails or hangs, which --namespace cannot show.`);
   }
-  return described.filter(({ missing }) => missing === true).map(({ path }) => String(path));
+  return files.filter(({ missing }) => missing === true).map(({ path }) => path);
 }
 
 /** The machine's files below a directory. A scripted process is not a directory of this computer. */

@@ -5,9 +5,10 @@ import { checkKeys, outOfRange } from '../base/arguments.ts';
 import { toUmaError } from '../base/errors.ts';
 import { native, nvidiaSmiProgram, simulatorLibrary } from '../core/native/binding.ts';
 import { foreignVariables } from '../core/native/machine-environment.ts';
+import type { Machine } from '../types/index.ts';
 import { createLibraryFolder, createProgramFolder, ownVariables } from './environment.ts';
 import { loadMachine } from './load.ts';
-import { flatten, isObject, type JsonObject, type Machine, machineError } from './machine.ts';
+import { flatten, type JsonObject, machineError } from './machine.ts';
 import { createStateFolder, removeStateFolder } from './state.ts';
 
 /** A booted simulated machine. It lives until `close()` or until this process ends. */
@@ -49,8 +50,7 @@ export function simulate(machineOrName: Machine | string, options: { scale?: num
   if (scale !== undefined && !(Number.isFinite(scale) && scale > 0)) {
     throw outOfRange('scale', 'simulated seconds per real second, above 0', scale);
   }
-  const clock = isObject(machine.clock) ? machine.clock : {};
-  const booted: Machine = scale === undefined ? machine : { ...machine, clock: { ...clock, scale } };
+  const booted: Machine = scale === undefined ? machine : { ...machine, clock: { scale } };
   const description = flatten(booted);
   const simulator = simulatorLibrary();
   const folder = createStateFolder();

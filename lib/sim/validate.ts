@@ -1,10 +1,11 @@
-/** Validates a machine against schemas/machine.schema.json, and reports the most relevant mistake in one line. */
+/** Validates a machine against its schema and the rules between fields, and reports the most relevant mistake in one line. */
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { packageRoot } from '../root.ts';
-import { isObject, type JsonObject, type Machine, machineError } from './machine.ts';
+import type { Machine, MachineEvent } from '../types/index.ts';
+import { isObject, type JsonObject, machineError } from './machine.ts';
 
 /** The schema as code, which scripts/machine-validator.mjs makes. Loaded on first use: most commands never simulate. */
 function validator(): ValidateFunction<Machine> {
@@ -14,8 +15,67 @@ function validator(): ValidateFunction<Machine> {
 
 export function validateMachine(document: JsonObject, source: string): Machine {
   const validate = validator();
-  if (validate(document)) return document;
-  throw machineError(`${source}: ${sentence(mostRelevant(validate.errors ?? []))}`);
+  if (!validate(document)) throw machineError(`${source}: ${sentence(mostRelevant(validate.errors ?? []))}`);
+  for (const mistake of mistakesBetweenFields(document)) throw machineError(`${source}: ${mistake}.`);
+  return document;
+}
+
+/** Fields that a kind of event needs: `always`, and those that it needs where it has no curve of `points`. */
+interface Needs {
+  always?: readonly string[];
+  /** Absent: this kind has no curve. */
+  orCurve?: readonly string[];
+}
+
+const GROWTH: Needs = { orCurve: ['bytes'] };
+const NEEDS: Readonly<Record<MachineEvent['what'], Needs>> = {
+  anon: GROWTH,
+  shmem: GROWTH,
+  device: { always: ['process'], ...GROWTH },
+  fileCache: GROWTH,
+  fileDirty: { always: ['bytes'] },
+  fileDelete: { always: ['bytes'] },
+  slab: GROWTH,
+  slabUnreclaimable: GROWTH,
+  free: { always: ['process', 'bytes'] },
+  exit: { always: ['process'] },
+  oomKill: { always: ['process'] },
+  pressure: { orCurve: ['percent', 'overMs'] },
+  lost: { always: ['device'] },
+};
+
+/** Rules between fields, which the schema does not have, because a type says only what each field may be. */
+function* mistakesBetweenFields({ events, files = [] }: Machine): Generator<string> {
+  for (const [i, event] of events.entries()) yield* mistakesOfEvent(event, `events.${i}`);
+  for (const [i, file] of files.entries()) yield* several(file, `files.${i}`, ['text', 'missing', 'error']);
+}
+
+function* mistakesOfEvent(event: MachineEvent, at: string): Generator<string> {
+  const { points, repeatMs, what } = event;
+  const { always = [], orCurve } = NEEDS[what];
+  yield* absent(event, at, [...always, ...(points === undefined ? (orCurve ?? []) : [])]);
+  yield* several(event, at, ['overMs', 'bytesPerSecond']);
+  if (points === undefined) return yield* absent(event, at, repeatMs === undefined ? [] : ['points']);
+  if (orCurve === undefined) yield `${at}.what is "${what}"; expected one of ${CURVES.join(', ')}`;
+  for (const field of [...(orCurve ?? []), 'overMs', 'bytesPerSecond', 'percent'])
+    yield* several(event, at, ['points', field]);
+  for (const [i, point] of points.entries()) {
+    yield* several(point, `${at}.points.${i}`, ['bytes', 'percent']);
+    if (point.percent === undefined) yield* absent(point, `${at}.points.${i}`, ['bytes']);
+  }
+}
+
+/** Kinds of events that may follow a curve, as a message names them. */
+const CURVES = Object.entries(NEEDS).flatMap(([what, { orCurve }]) => (orCurve === undefined ? [] : [`"${what}"`]));
+
+function absent(object: object, at: string, names: readonly string[]): string[] {
+  return names.filter((name) => !Object.hasOwn(object, name)).map((name) => `${at}.${name} is missing`);
+}
+
+/** The first two of fields that exclude each other. */
+function several(object: object, at: string, names: readonly string[]): string[] {
+  const [one, other] = names.filter((name) => Object.hasOwn(object, name));
+  return other === undefined ? [] : [`${at} has both ${one} and ${other}; expected one of them`];
 }
 
 /** ajv reports every branch of alternatives; the deepest error is about the user's text. */

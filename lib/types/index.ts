@@ -8,6 +8,8 @@
 
 export type * from './compare.ts';
 export type * from './core.ts';
+export type * from './machine.ts';
+export type * from './machine-entries.ts';
 export type * from './models.ts';
 export type * from './run.ts';
 export type * from './serve.ts';

@@ -5,18 +5,17 @@
  */
 import { describe, expect, it } from 'vitest';
 import { shippedNames } from '../../lib/sim/load.ts';
-import { isObject, type Machine } from '../../lib/sim/machine.ts';
-import { loadMachine } from '../../lib/sim.ts';
+import { loadMachine, type Machine } from '../../lib/sim.ts';
 import { complaints, diagnose, FAULTS, hangsByItself, mapCells } from '../support/fault-matrix.ts';
 
 /** What decides the memory model, and what is wrong with the driver or a device by itself. */
 function kindOf({ devices, events, faults }: Machine): string {
-  const models = (devices as { attributes?: Record<string, number> }[]).map(({ attributes = {} }) => [
+  const models = devices.map(({ attributes }) => [
     attributes.integrated,
     attributes.pageableMemoryAccessUsesHostPageTables,
   ]);
-  const lost = (events as { what: string }[]).filter(({ what }) => what === 'lost');
-  const wrong = Object.entries(isObject(faults) ? faults : {}).filter(([, entries]) => (entries as []).length > 0);
+  const lost = events.filter(({ what }) => what === 'lost');
+  const wrong = Object.entries(faults).filter(([, entries]) => entries.length > 0);
   return JSON.stringify([models, wrong, lost]);
 }
 

@@ -4,8 +4,7 @@
  */
 import { checkResult } from '../../lib/core/doctor/report.ts';
 import { FINDING_IDS, outcomeOf } from '../../lib/core/memory/findings/index.ts';
-import type { JsonObject } from '../../lib/sim/machine.ts';
-import { loadMachine, type Machine, simulate } from '../../lib/sim.ts';
+import { loadMachine, type Machine, type MachineEvent, type MachineFile, simulate } from '../../lib/sim.ts';
 import type { CheckResult, Snapshot } from '../../lib/types/index.ts';
 import { parseLines, requireSuccess, resultOf, startModule } from './processes.ts';
 import { ROOT } from './root.ts';
@@ -26,16 +25,15 @@ export interface FaultCase {
 type Fault = { call: string; status?: number; ms?: number; device?: number };
 
 /** Adds to lists of faults, so that the machine keeps its own. */
-function withFaults(kind: string, entries: readonly (Fault | string)[]): FaultCase['apply'] {
+function withFaults(kind: keyof Machine['faults'], entries: readonly (Fault | string)[]): FaultCase['apply'] {
   return (machine) => {
-    const faults = (machine.faults ?? {}) as JsonObject;
-    const before = (faults[kind] ?? []) as unknown[];
+    const before = machine.faults[kind] ?? [];
     const together = kind.startsWith('missing') ? [...new Set([...before, ...entries])] : [...entries, ...before];
-    return { ...machine, faults: { ...faults, [kind]: together } as JsonObject };
+    return { ...machine, faults: { ...machine.faults, [kind]: together } };
   };
 }
 
-const hasDevices = ({ devices }: Machine): boolean => Array.isArray(devices) && devices.length > 0;
+const hasDevices = ({ devices }: Machine): boolean => devices.length > 0;
 
 /** The runtime passes on what cuInit answers; the simulator's runtime does not call it. */
 const INIT = ['cuInit', 'cudaGetDeviceCount'];
@@ -75,7 +73,7 @@ const lackingFunctions = (functions: readonly string[], effect: Effect): FaultCa
   apply: withFaults('missingSymbols', functions),
 });
 
-const replacing = (name: string, path: string, file: JsonObject, effect: Effect): FaultCase => ({
+const replacing = (name: string, path: string, file: Partial<MachineFile>, effect: Effect): FaultCase => ({
   name,
   effect,
   apply: (machine) => ({ ...machine, files: [{ path, ...file }] }),
@@ -87,14 +85,14 @@ const silent = (path: string): FaultCase => ({
   hangs: true,
 });
 
-const lost = (cuInit: string): FaultCase => ({
+const lost = (cuInit: NonNullable<MachineEvent['cuInit']>): FaultCase => ({
   name: `device 0 is lost, cuInit ${cuInit}`,
   effect: 'wrong',
   apply: (machine) =>
     hasDevices(machine)
       ? {
           ...machine,
-          events: [...((machine.events ?? []) as JsonObject[]), { atMs: 0, what: 'lost', device: 0, cuInit }],
+          events: [...machine.events, { atMs: 0, what: 'lost', device: 0, cuInit }],
         }
       : machine,
 });
@@ -135,7 +133,7 @@ export const FAULTS: readonly FaultCase[] = [
   ...[4, 15, 999].map((status) => failing('NVML temperature', ['nvmlDeviceGetTemperature'], status)),
   failing('NVML temperature', ['nvmlDeviceGetTemperature'], 3, 'harmless'),
 
-  ...['UNKNOWN', 'NO_DEVICE', 'LEFT_OUT'].map(lost),
+  ...(['UNKNOWN', 'NO_DEVICE', 'LEFT_OUT'] as const).map(lost),
 
   hanging('nvmlInit_v2', ['nvmlInit_v2']),
   hanging('nvmlDeviceGetHandleByIndex_v2', ['nvmlDeviceGetHandleByIndex_v2']),
@@ -150,7 +148,7 @@ export const FAULTS: readonly FaultCase[] = [
     apply: (machine) =>
       withFaults('fail', [{ call: 'cudaGetDeviceCount', status: 35 }])({
         ...machine,
-        driver: { ...(machine.driver as JsonObject), runtimeVersion: 14_000 },
+        driver: { ...machine.driver, runtimeVersion: 14_000 },
       }),
   },
   replacing(
@@ -182,8 +180,7 @@ export function twoGpus(): Machine {
 
 /** The machine's own faults hang, also without another one. */
 export function hangsByItself({ faults }: Machine): boolean {
-  const { hang = [] } = (faults ?? {}) as { hang?: unknown[] };
-  return hang.length > 0;
+  return faults.hang.length > 0;
 }
 
 export interface Diagnosis {
@@ -206,7 +203,7 @@ const SCALE = 50;
 /** The context that the reading itself creates takes nothing, or else the numbers depend on when it is created. */
 function withoutContextBytes(machine: Machine): Machine {
   if (!hasDevices(machine)) return machine;
-  return { ...machine, devices: (machine.devices as JsonObject[]).map((device) => ({ ...device, contextBytes: 0 })) };
+  return { ...machine, devices: machine.devices.map((device) => ({ ...device, contextBytes: 0 })) };
 }
 
 /** Boots the machine for one reading, and judges it. */

@@ -60,7 +60,7 @@ const anyValue: fc.Arbitrary<Json> = fc.oneof(
 /** A shipped machine with none to three changes; about half of them still match the schema. */
 export function mutatedMachines(names: readonly string[]): fc.Arbitrary<JsonObject> {
   return fc.constantFrom(...names).chain((name) => {
-    const machine = loadMachine(name) as JsonObject;
+    const machine = loadMachine(name) as object as JsonObject;
     const path = fc.oneof(
       fc.constantFrom(...paths(machine)),
       fc

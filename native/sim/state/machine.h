@@ -1,5 +1,5 @@
 // The description of a machine: plain data of fixed size, because it is part of the shared state
-// file. schemas/machine.schema.json documents each field.
+// file. lib/types/machine.ts documents each field.
 #pragma once
 #include <cstddef>
 #include <cstdint>

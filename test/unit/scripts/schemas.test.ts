@@ -1,8 +1,9 @@
-/** The schemas that are made from lib/types: of every document, with the ranges of their types, and as code for two of them. */
+/** The schemas that are made from lib/types: of every document, with the ranges of their types, and as code for three of them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { loadMachine } from '../../../lib/sim/load.ts';
 import { root } from '../../../scripts/run.mjs';
 import { recordOf } from '../../support/reports.ts';
 import { changesThatPass, parseDocument } from '../../support/schemas.ts';
@@ -38,9 +39,18 @@ describe('a number', () => {
   });
 });
 
+it('a machine has every field, but for evidence, the list of a process, and results of NVML that not all have', () => {
+  const changes = changesThatPass(printed(loadMachine('gb10-busy')));
+  expect(changes.filter((change) => !/^devices\[\]\.nvml\..* is gone$/.test(change))).toEqual([
+    'evidence is gone',
+    'processes[].list is gone',
+  ]);
+});
+
 it.each([
   ['snapshot', snapshotOf()],
   ['record', recordOf()],
+  ['machine', loadMachine('gb10-busy')],
 ])('the code that is made of %s refuses what the schema refuses', (name, document) => {
   const validate = require(join(root, `dist/${name}-validator.cjs`)) as (value: object) => boolean;
   const copy = printed(document);

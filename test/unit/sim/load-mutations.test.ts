@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, it, vi } from 'vitest';
 import { loadMachine } from '../../../lib/sim/load.ts';
-import { flatten, type Machine } from '../../../lib/sim/machine.ts';
+import { flatten } from '../../../lib/sim/machine.ts';
+import type { Machine } from '../../../lib/types/index.ts';
 import { mutatedMachines } from '../../support/mutated-machines.ts';
 
 // Hundreds of runs take seconds on a busy machine.

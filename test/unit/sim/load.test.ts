@@ -17,7 +17,8 @@ import { foreignVariables } from '../../../lib/core/native/machine-environment.t
 import { createLibraryFolder } from '../../../lib/sim/environment.ts';
 import { findJsonMistake } from '../../../lib/sim/json.ts';
 import { loadMachine, shippedMachines, shippedNames } from '../../../lib/sim/load.ts';
-import { flatten, type Machine } from '../../../lib/sim/machine.ts';
+import { flatten } from '../../../lib/sim/machine.ts';
+import type { Machine } from '../../../lib/types/index.ts';
 import { ROOT } from '../../support/root.ts';
 
 let folder = '';
@@ -90,6 +91,17 @@ describe('a machine of the user', () => {
       { extends: 'gb10', name: 'x', schema: 'umaprobe/machine/2' },
       /schema is "umaprobe\/machine\/2"; expected "umaprobe\/machine\/1"/,
     ],
+    ['number.json', { extends: 'gb10', name: 'x', schema: 5 }, /schema is 5; expected "umaprobe\/machine\/1"\.$/],
+    [
+      'range.json',
+      { extends: 'gb10', name: 'x', kernel: { orders: 17 } },
+      /kernel\.orders is 17; expected a value that must be <= 16 \(Columns of \/proc\/buddyinfo: 11 upstream, 14 on the/,
+    ],
+    [
+      'words.json',
+      { extends: 'gb10', name: 'x', kernel: { pageSize: 8192 } },
+      /kernel\.pageSize is 8192; expected one of 4096, 16384, 65536\.$/,
+    ],
     ['proto.json', '{"extends":"gb10","name":"x","__proto__":{"a":1}}', /__proto__ is not a field/],
     ['list.json', [1], /expected a JSON object/],
     ['null.json', null, /expected a JSON object/],
@@ -110,6 +122,53 @@ describe('a machine of the user', () => {
     expect(() => loadMachine(file)).not.toThrow(/\n/);
   });
 
+  describe('with fields that fit only together', () => {
+    const point = { afterMs: 0, bytes: 1 };
+    const load = (what: string, changes: object) =>
+      loadMachine(write(`${what}.json`, { extends: 'gb10-busy', name: 'x', ...changes }));
+
+    it.each<[string, object, string]>([
+      ['anon', {}, 'events.0.bytes is missing.'],
+      ['device', { bytes: 1 }, 'events.0.process is missing.'],
+      ['free', { process: 'p' }, 'events.0.bytes is missing.'],
+      ['exit', {}, 'events.0.process is missing.'],
+      ['oomKill', {}, 'events.0.process is missing.'],
+      ['lost', {}, 'events.0.device is missing.'],
+      ['pressure', { overMs: 1 }, 'events.0.percent is missing.'],
+      ['pressure', { percent: 1 }, 'events.0.overMs is missing.'],
+      ['slab', { bytes: 1, repeatMs: 1 }, 'events.0.points is missing.'],
+      [
+        'shmem',
+        { bytes: 1, overMs: 1, bytesPerSecond: 1 },
+        'events.0 has both overMs and bytesPerSecond; expected one',
+      ],
+      ['anon', { bytes: 1, points: [point] }, 'events.0 has both points and bytes; expected one of them.'],
+      ['anon', { overMs: 1, points: [point] }, 'events.0 has both points and overMs; expected one of them.'],
+      ['pressure', { percent: 1, points: [point] }, 'events.0 has both points and percent; expected one of them.'],
+      ['fileDirty', { bytes: 1, points: [point] }, 'events.0.what is "fileDirty"; expected one of "anon", "shmem", '],
+      ['anon', { points: [point, { afterMs: 1 }] }, 'events.0.points.1.bytes is missing.'],
+      ['anon', { points: [{ ...point, percent: 1 }] }, 'events.0.points.0 has both bytes and percent; expected one'],
+    ])('an event: %s %j', (what, fields, message) => {
+      const good = { atMs: 0, what: 'fileCache', bytes: 1, bytesPerSecond: 1 };
+      expect(
+        load(what, { events: [good, { atMs: 0, what: 'anon', points: [point], repeatMs: 1 }] }).events,
+      ).toHaveLength(2);
+      expect(() => load(what, { events: [{ atMs: 0, what, ...fields }, good] })).toThrow(`${what}.json: ${message}`);
+    });
+
+    it.each<[object, string]>([
+      [{ text: '', error: 'EIO' }, 'text and error'],
+      [{ text: '', missing: false }, 'text and missing'],
+      [{ error: 'EIO', missing: true }, 'missing and error'],
+    ])('a file: %j', (fields, names) => {
+      const good = { path: '/proc/meminfo', hangMs: 1 };
+      expect(load('files', { files: [good] }).files).toEqual([good]);
+      expect(() => load('files', { files: [good, { ...good, ...fields }] })).toThrow(
+        `files.json: files.1 has both ${names}; expected one of them.`,
+      );
+    });
+  });
+
   it('refuses a path that is not a machine file without reading it', () => {
     const large = write('large.json', '');
     truncateSync(large, 2 ** 30);
@@ -125,7 +184,8 @@ describe('a machine of the user', () => {
 });
 
 describe('the flat description', () => {
-  const machine = (rest: object): Machine => ({ schema: 'umaprobe/machine/1', name: 'x', description: 'a b', ...rest });
+  const machine = (rest: object) =>
+    ({ schema: 'umaprobe/machine/1', name: 'x', description: 'a b', ...rest }) as Machine;
 
   it('has a line for each leaf, none for null', () => {
     expect(
@@ -210,11 +270,10 @@ describe('where JSON is wrong', () => {
 });
 
 describe('the environment of another program', () => {
-  const machine = (missingLibraries: string[]): Machine => ({
-    schema: 'umaprobe/machine/1',
-    name: 'x',
-    description: 'y',
-    faults: { missingLibraries },
+  const gb10 = loadMachine('gb10');
+  const machine = (missingLibraries: Machine['faults']['missingLibraries']): Machine => ({
+    ...gb10,
+    faults: { ...gb10.faults, missingLibraries },
   });
 
   /** "name → the file it links to" of each link in the folder of a machine. */
@@ -250,7 +309,7 @@ describe('the environment of another program', () => {
     [14_000, 13],
     [10_020, 11],
   ])('libcudart.so of a machine with runtime %i is that of CUDA %i', (runtimeVersion, version) => {
-    expect(links({ ...machine([]), driver: { runtimeVersion } })).toContain(
+    expect(links({ ...gb10, driver: { ...gb10.driver, runtimeVersion } })).toContain(
       `libcudart.so → /lib/libumasim-cudart${version}.so`,
     );
   });

@@ -1,7 +1,6 @@
 /** The child that reads cudaMemGetInfo for the command line: its reading, and that it never outlives its parent. */
 
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../../../lib/sim/machine.ts';
 import { loadMachine, simulate } from '../../../../lib/sim.ts';
 import type { DoctorReport } from '../../../../lib/types/index.ts';
 import { runUmaprobe, snapshotJson, startUmaprobe } from '../../../support/cli.ts';
@@ -10,7 +9,7 @@ import { childrenOf, isRunning } from '../../../support/processes.ts';
 import { GiB } from '../../../support/units.ts';
 import { waitFor } from '../../../support/wait.ts';
 
-const devicesOf = (name: string) => loadMachine(name).devices as Json[];
+const devicesOf = (name: string) => loadMachine(name).devices;
 
 describe('the child', () => {
   it.each(['SIGTERM', 'SIGKILL'] as const)(

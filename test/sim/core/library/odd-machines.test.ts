@@ -4,16 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { loadMachine } from '../../../../lib/sim.ts';
 import type { CheckResult, DoctorReport } from '../../../../lib/types/index.ts';
 import { runUmaprobe, snapshotJson } from '../../../support/cli.ts';
-import { machineFile } from '../../../support/machines.ts';
+import { machineFile, withNvml } from '../../../support/machines.ts';
 import { ODD_LINES, ODD_TOTALS } from '../../../support/odd-meminfo.ts';
 import { parseDocument } from '../../../support/schemas.ts';
 import { GiB, MiB } from '../../../support/units.ts';
 
-type Json = Record<string, unknown>;
-type Changes = Parameters<typeof machineFile>[1];
-
 let machines = 0;
-function machineWithFiles(files: Record<string, string | null>, changes: Changes = {}, base = 'gb10'): string {
+function machineWithFiles(files: Record<string, string | null>, changes: object = {}, base = 'gb10'): string {
   const list = Object.entries(files).map(([path, text]) => (text === null ? { path, missing: true } : { path, text }));
   return machineFile(`odd-${machines++}`, { files: list, ...changes }, base);
 }
@@ -146,10 +143,10 @@ describe('a Spark at rest with 4.9 GiB (simulated)', () => {
 
   it('is one on which a running Ray would kill its workers', () => {
     const processes = [
-      ...(loadMachine('gb10-resting').processes as Json[]),
+      ...loadMachine('gb10-resting').processes,
       { name: 'raylet', pid: 4_200_099, gpuBytes: 0, anonBytes: 0 },
     ];
-    const machine = machineFile('ray', { processes } as Changes, 'gb10-resting');
+    const machine = machineFile('ray', { processes }, 'gb10-resting');
     expect(doctorOn(machine, 'tools.thresholds')).toMatchObject([
       {
         status: 'warn',
@@ -190,11 +187,10 @@ describe('devices whose memory NVML misreports (simulated)', () => {
   });
 
   it('a coherent GPU in MIG mode is not taken for unified without CUDA', () => {
-    const [gh200] = loadMachine('gh200').devices as [Json & { nvml: Json }];
-    const devices = [{ ...gh200, nvml: { ...gh200.nvml, memory: 'NOT_SUPPORTED', migMode: 1 } }];
+    const { devices } = withNvml(loadMachine('gh200'), { memory: 'NOT_SUPPORTED', migMode: 1 });
     const [device] = snapshotJson([
       '--sim',
-      machineFile('gh200-mig', { devices, faults: WITHOUT_CUDA } as Changes, 'gh200'),
+      machineFile('gh200-mig', { devices, faults: WITHOUT_CUDA }, 'gh200'),
     ]).devices;
     expect(device).toMatchObject({
       addressingMode: 'ATS',

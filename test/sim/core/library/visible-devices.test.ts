@@ -1,11 +1,10 @@
 /** CUDA_VISIBLE_DEVICES: the command shows the machine whatever it says, and probes keep to it. */
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../../../lib/sim/machine.ts';
 import { loadMachine } from '../../../../lib/sim.ts';
 import { runUmaprobe, snapshotJson } from '../../../support/cli.ts';
 import { machineFile } from '../../../support/machines.ts';
 
-const devicesOf = (name: string) => loadMachine(name).devices as Json[];
+const devicesOf = (name: string) => loadMachine(name).devices;
 /** CUDA's order is by speed: device 0 is the H200, device 1 the GB10. */
 const both = machineFile('both', { devices: [...devicesOf('gb10'), ...devicesOf('h200')] });
 const H200 = 'GPU-5117ab1e-0000-0000-0000-000000000201';

@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from 'vitest';
 import type { NativeAllocator } from '../../../../lib/core/native/contract.ts';
-import type { JsonObject } from '../../../../lib/sim/machine.ts';
 import { loadMachine, type Machine } from '../../../../lib/sim.ts';
 import { printedBy, printedOnMachine, runWithBinary } from '../../../support/binary-on-machine.ts';
 import { gb10WithFaults, withMachine } from '../../../support/machines.ts';
@@ -11,10 +10,10 @@ import { GiB } from '../../../support/units.ts';
 const OPEN = 'const opened = await b.allocOpen(0, 10000);';
 
 /** A GB10 whose device has these attributes. */
-function withAttributes(attributes: JsonObject, faults: JsonObject = {}): Machine {
+function withAttributes(attributes: object, faults: object = {}): Machine {
   const machine = gb10WithFaults(faults);
-  const [device] = machine.devices as [JsonObject];
-  return { ...machine, devices: [{ ...device, attributes: { ...(device.attributes as JsonObject), ...attributes } }] };
+  const devices = machine.devices.map((device) => ({ ...device, attributes: { ...device.attributes, ...attributes } }));
+  return { ...machine, devices };
 }
 
 async function openedOn(machine: Machine): Promise<NativeAllocator> {
@@ -28,7 +27,7 @@ describe('an unavailable kind', () => {
     ['pinned', 'canMapHostMemory'],
     ['system', 'pageableMemoryAccess'],
   ])('%s, on a device whose %s is 0, has a reason, which allocBlock returns too', async (kind, attribute) => {
-    for (const missingLibraries of [[], ['cudart']]) {
+    for (const missingLibraries of [[], ['cudart']] satisfies Machine['faults']['missingLibraries'][]) {
       const [kinds, refused] = (await printedOnMachine(
         withAttributes({ [attribute]: 0 }, { missingLibraries }),
         `${OPEN} print(opened.kinds); print(await b.allocBlock('${kind}', 4096, 1000)); print(b.liveBlocks());`,
@@ -125,7 +124,7 @@ describe('a failing allocOpen', () => {
 
 describe('blocks', () => {
   it('out of memory is returned, and the next allocation succeeds', async () => {
-    for (const missingLibraries of [[], ['cudart']]) {
+    for (const missingLibraries of [[], ['cudart']] satisfies Machine['faults']['missingLibraries'][]) {
       const [full, after, live] = await printedOnMachine(
         { ...loadMachine('h200'), faults: { hang: [], fail: [], missingSymbols: [], missingLibraries } },
         `${OPEN} print(await b.allocBlock('device', ${1000 * GiB}, 10000)); print(await b.allocBlock('device', 4096, 10000)); print(b.liveBlocks());`,

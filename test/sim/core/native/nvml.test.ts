@@ -2,10 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import type { NativeNvmlReport } from '../../../../lib/core/native/contract.ts';
-import type { JsonObject } from '../../../../lib/sim/machine.ts';
 import { loadMachine, type Machine } from '../../../../lib/sim.ts';
 import { failedFacts, printedOnMachine } from '../../../support/binary-on-machine.ts';
-import { gb10WithFaults, gb10WithTwoDevices } from '../../../support/machines.ts';
+import { gb10WithFaults, gb10WithTwoDevices, withNvml } from '../../../support/machines.ts';
 
 const readNvml = 'print(await b.readNvml(10000));';
 async function nvmlOf(machine: Machine): Promise<NativeNvmlReport> {
@@ -42,11 +41,7 @@ describe('NVML', () => {
   });
 
   it('reads memory with the newest call of the library', async () => {
-    const machine = (missingSymbols: string[]) => {
-      const made = gb10WithFaults({ missingSymbols });
-      const [device] = made.devices as [JsonObject & { nvml: JsonObject }];
-      return { ...made, devices: [{ ...device, nvml: { ...device.nvml, memory: 'HOST' } }] };
-    };
+    const machine = (missingSymbols: string[]) => withNvml(gb10WithFaults({ missingSymbols }), { memory: 'HOST' });
     const { devices: newer } = await nvmlOf(machine([]));
     expect(newer[0]?.memory).toMatchObject({
       total: 128518619136,
@@ -122,7 +117,13 @@ describe('NVML', () => {
   });
 
   it('counts a process of both lists once, with the larger number', async () => {
-    const listed = (pid: number, list: string, gpuBytes: number) => ({ name: 'p', pid, list, gpuBytes, anonBytes: 0 });
+    const listed = (pid: number, list: 'compute' | 'graphics', gpuBytes: number) => ({
+      name: 'p',
+      pid,
+      list,
+      gpuBytes,
+      anonBytes: 0,
+    });
     const processes = [
       listed(5_000_000, 'compute', 2 ** 20),
       listed(5_000_000, 'graphics', 2 ** 21),
@@ -137,9 +138,7 @@ describe('NVML', () => {
   });
 
   it('gives null for a process whose memory the driver does not report', async () => {
-    const machine = loadMachine('gb10');
-    const [device] = machine.devices as [JsonObject & { nvml: JsonObject }];
-    const silent = { ...machine, devices: [{ ...device, nvml: { ...device.nvml, processMemory: false } }] };
+    const silent = withNvml(loadMachine('gb10'), { processMemory: false });
     const [report] = await printedOnMachine(silent, `await b.memGetInfo(0, 10000); ${readNvml}`);
     expect((report as NativeNvmlReport).devices[0]?.processes).toEqual([{ pid: expect.any(Number), gpuBytes: null }]);
   });

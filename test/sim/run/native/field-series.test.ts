@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { guardThresholds } from '../../../../lib/core/memory/guard-rules.ts';
 import { guardProgram } from '../../../../lib/core/native/binding.ts';
 import { guardArguments } from '../../../../lib/run/guard/protocol.ts';
-import { type JsonObject, loadMachine, simulate } from '../../../../lib/sim.ts';
+import { loadMachine, simulate } from '../../../../lib/sim.ts';
 import {
   boot,
   duration,
@@ -88,7 +88,7 @@ describe('a series of the field', () => {
 describe('a program on a simulated machine', () => {
   // Swap only delays the wedge.
   const gb10 = loadMachine('gb10');
-  const withoutSwap = { ...gb10, memory: { ...(gb10.memory as JsonObject), swapTotal: 0 } };
+  const withoutSwap = { ...gb10, memory: { ...gb10.memory, swapTotal: 0 } };
 
   const run = async (guarded: boolean, args: readonly string[]) => {
     const simulation = simulate(withoutSwap, { scale: 4 });

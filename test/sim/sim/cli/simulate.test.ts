@@ -45,7 +45,7 @@ describe('simulate', () => {
 
   it('refuses an impossible machine that its schema accepts', () => {
     const gb10 = loadMachine('gb10');
-    const memory = { ...(gb10.memory as object), fileCache: 900_000_000_000 };
+    const memory = { ...gb10.memory, fileCache: 900_000_000_000 };
     expect(() => simulate({ ...gb10, memory })).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARG_VALUE' }));
   });
 

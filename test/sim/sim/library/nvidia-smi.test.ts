@@ -7,9 +7,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../lib/sim/machine.ts';
-import { loadMachine, type Machine } from '../../../../lib/sim.ts';
-import { gb10WithFaults, machineWith, withMachine } from '../../../support/machines.ts';
+import { loadMachine, type Machine, type MachineDevice } from '../../../../lib/sim.ts';
+import { gb10WithFaults, machineWith, withMachine, withNvml } from '../../../support/machines.ts';
 import { ROOT } from '../../../support/root.ts';
 
 const GOLDEN = join(ROOT, 'test/sim/sim/library/golden/nvidia-smi.txt');
@@ -36,9 +35,8 @@ async function printed(machine: Machine | string, ...args: string[]): Promise<st
 }
 
 /** A GB10 with the driver and readings of a capture. */
-function gb10(driver: string, nvml: JsonObject = {}, processes: JsonObject[] = []): Machine {
-  const [device] = loadMachine('gb10').devices as [JsonObject];
-  const devices = [{ ...device, nvml: { ...(device.nvml as JsonObject), ...nvml } }];
+function gb10(driver: string, nvml: Partial<MachineDevice['nvml']> = {}, processes: object[] = []): Machine {
+  const { devices } = withNvml(loadMachine('gb10'), nvml);
   return machineWith('gb10', { driver: { version: driver }, devices, processes });
 }
 
