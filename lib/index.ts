@@ -11,13 +11,17 @@ export { cacheStatus, compact, dropCaches, evictFiles, prepare, reclaim } from '
 export { doctor } from './core/doctor/index.ts';
 export { hostMemorySync } from './core/host/meminfo.ts';
 export { layout } from './core/layout/index.ts';
+export type { LayoutOptions } from './core/layout/options.ts';
+export type { ProbeOptions } from './core/probe/options.ts';
 export { processes } from './core/processes/index.ts';
 export { snapshot } from './core/snapshot/index.ts';
 export { memGetInfo, memGetInfoSync } from './core/snapshot/mem-get-info.ts';
 export { memory, memorySync } from './core/snapshot/memory.ts';
 export { watch } from './core/snapshot/watch.ts';
 export { stress } from './core/stress/index.ts';
+export type { StressOptions } from './core/stress/options.ts';
 export { sweep } from './core/sweep/index.ts';
+export type { SweepOptions } from './core/sweep/options.ts';
 export { estimate, estimateTable, openModel } from './models/estimate/index.ts';
 export { fit, fitLargest, fitTable, fitTogether } from './models/fit/index.ts';
 export { cluster, clusterCheck } from './run/cluster/index.ts';

@@ -1,7 +1,7 @@
 /** A layout: several blocks held at the same time, like the parts of a model. */
 
 import type { AllocatorKind } from './kinds.ts';
-import type { CountersMoved, ProbeEvent, ProbeHeader, ProbeOptions } from './probe.ts';
+import type { CountersMoved, ProbeEvent, ProbeHeader } from './probe.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
 
 /** One block of a layout: what was expected and what it took. Sizes in bytes. */
@@ -46,12 +46,6 @@ export interface Settled {
   cudaFreeChange: number | null;
   /** Memory that did not come back, and its probable holder (driver pools, another process). null: all came back. */
   missing: { bytes: Natural; explanation: string } | null;
-}
-
-export interface LayoutOptions extends ProbeOptions {
-  /** Default `device`. */
-  kind?: AllocatorKind;
-  onEvent?: (event: LayoutEvent) => void | Promise<void>;
 }
 
 /** What `layout()` reports on its way. */

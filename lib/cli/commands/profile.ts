@@ -19,9 +19,10 @@ import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { count, duration, durationRange, flag, sizeOf, text, texts } from '../core/options.ts';
 import { openProgress, type Progress } from '../core/progress.ts';
+import { optionTable } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
-import { FULL, inSection, journalOption, PAGE } from './probe-options.ts';
+import { HTML, inSection, journalOption } from './probe-options.ts';
 import { FOLDER, NO_RECORD } from './record.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
@@ -81,7 +82,7 @@ export const profileCommand: Command = {
       summary: `Longest time of a trial: ${durationRange(LIMITS.timeoutMs)} (default: no limit)`,
     },
     output: { type: 'boolean', summary: "Show the program's output on stderr" },
-    full: { ...FULL, summary: 'Show the picture of the peaks, too' },
+    full: { type: 'boolean', summary: 'Show the picture of the peaks, too', section: 'Reports' },
     csv: { type: 'string', placeholder: '<file|->', summary: 'Write one row per trial as CSV', section: 'Reports' },
     markdown: {
       type: 'string',
@@ -89,7 +90,7 @@ export const profileCommand: Command = {
       summary: 'Write the table and the answer as Markdown',
       section: 'Reports',
     },
-    html: PAGE,
+    ...optionTable(HTML),
     limit: {
       type: 'string',
       placeholder: '<size>',

@@ -2,7 +2,6 @@
 import { parseDuration, parseSize, typedDuration, typedSize } from '../../base/format.ts';
 import { LIMITS, type Range, SOME_BYTES } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
-import { parseElements, parseShape } from '../../core/memory/tensors.ts';
 import type { Command, OptionTable, Values } from './command.ts';
 import { UsageError } from './usage.ts';
 
@@ -47,24 +46,28 @@ export function choice<T extends string>(
   command: string,
 ): T {
   const value = text(values, name);
-  if (value === undefined) return fallback;
+  return value === undefined ? fallback : choiceOf(value, `--${name}`, command, choices);
+}
+
+/** @param what names the option in the error: "--kind". */
+export function choiceOf<T extends string>(value: string, what: string, command: string, choices: readonly T[]): T {
   const found = choices.find((candidate) => candidate === value);
   if (found !== undefined) return found;
-  throw new UsageError(
-    `--${name} "${value}" is not one of ${choices.join(', ')}.${didYouMean(value, choices)}`,
-    command,
-  );
+  throw new UsageError(`${what} "${value}" is not one of ${choices.join(', ')}.${didYouMean(value, choices)}`, command);
 }
 
 /** A whole number within its range. */
 export function count(values: Values, name: string, range: Range, command: string): number | undefined {
-  const { min, max = Number.MAX_SAFE_INTEGER } = range;
   const value = text(values, name);
-  if (value === undefined) return undefined;
+  return value === undefined ? undefined : wholeOf(value, `--${name}`, command, range);
+}
+
+export function wholeOf(value: string, what: string, command: string, range: Range): number {
+  const { min, max = Number.MAX_SAFE_INTEGER } = range;
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (number >= min && number <= max) return number;
   const expected = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-  throw new UsageError(`--${name} "${value}" is not a whole number ${expected}.${thousandsHint(value)}`, command);
+  throw new UsageError(`${what} "${value}" is not a whole number ${expected}.${thousandsHint(value)}`, command);
 }
 
 /** "32k" of tokens is 32,768 to some and 32,000 to others. */
@@ -91,11 +94,15 @@ export function duration(
   command: string,
 ): number {
   const value = text(values, name);
-  if (value === undefined) return fallbackMs;
-  const ms = parseDuration(value);
-  if (ms === null) throw new UsageError(`--${name} "${value}" ${durationProblem(value)}`, command);
+  return value === undefined ? fallbackMs : durationOf(value, `--${name}`, command, range);
+}
+
+export function durationOf(value: string, what: string, command: string, range: Required<Range>): number {
+  // A second without a unit is not zero of them.
+  const ms = range.min === 0 && value.trim() === '0' ? 0 : parseDuration(value);
+  if (ms === null) throw new UsageError(`${what} "${value}" ${durationProblem(value)}`, command);
   if (ms >= range.min && ms <= range.max) return ms;
-  throw new UsageError(`--${name} "${value}" is outside ${durationRange(range)}.`, command);
+  throw new UsageError(`${what} "${value}" is outside ${durationRange(range)}.`, command);
 }
 
 /** "100ms to 24h". */
@@ -148,15 +155,6 @@ export function size(values: Values, name: string, command: string, range: Range
   return word === undefined ? undefined : sizeOf(word, `--${name}`, command, range);
 }
 
-/** "1GB,2GiB" → bytes. */
-export function sizes(values: Values, name: string, command: string): number[] | undefined {
-  return list(values, name, command)?.map((word) => {
-    if (word.includes('..'))
-      throw new UsageError(`--${name} "${word}" is no list, such as 1GB,4GB; a range is --from 1GB --to 4GB.`, command);
-    return sizeOf(word, `--${name}`, command);
-  });
-}
-
 /** Whether the option was given. */
 export function isGiven(values: Values, name: string): boolean {
   return values[name] !== undefined;
@@ -170,34 +168,11 @@ export function texts(values: Values, name: string): readonly string[] | undefin
 
 /** The same, each with entries separated by commas; an empty entry is a mistake. */
 export function list(values: Values, name: string, command: string): string[] | undefined {
-  return texts(values, name)?.flatMap((value) => {
-    const entries = value.split(',').map((entry) => entry.trim());
-    if (entries.includes(''))
-      throw new UsageError(`--${name} "${value}" has an empty entry between its commas.`, command);
-    return entries;
-  });
+  return texts(values, name)?.flatMap((value) => entriesOf(value, `--${name}`, command));
 }
 
-/** "8192x8192,4096" → [[8192, 8192], [4096]]. */
-export function shapes(values: Values, name: string, command: string): number[][] | undefined {
-  return list(values, name, command)?.map((word) => {
-    const shape = parseShape(word);
-    if (shape === null || !shape.every(Number.isSafeInteger))
-      throw new UsageError(`--${name} "${word}" is not a shape, such as 8192x8192 or 4096.`, command);
-    if (shape.includes(0))
-      throw new UsageError(`--${name} "${word}" has a dimension of 0, so it holds nothing.`, command);
-    return shape;
-  });
-}
-
-/** "1e9", "1000000" → a whole number of elements. */
-export function elements(values: Values, name: string, command: string): number | undefined {
-  const word = text(values, name);
-  if (word === undefined) return undefined;
-  const number = parseElements(word);
-  if (number !== null) return number;
-  throw new UsageError(
-    `--${name} "${word}" is not a whole number of elements, such as 1e9, from 1 to 2^53 − 1.`,
-    command,
-  );
+export function entriesOf(value: string, what: string, command: string): string[] {
+  const entries = value.split(',').map((entry) => entry.trim());
+  if (!entries.includes('')) return entries;
+  throw new UsageError(`${what} "${value}" has an empty entry between its commas.`, command);
 }

@@ -1,9 +1,9 @@
 /** Which file a run keeps its journal in. */
 
 import { isFailure } from '../../base/facts.ts';
-import type { ProbeOptions } from '../../types/index.ts';
 import { defaultJournal } from '../journal/index.ts';
 import { native } from '../native/binding.ts';
+import type { ProbeOptions } from './options.ts';
 
 /** The journal that a run with this option keeps on the machine of this process; null: none. */
 export function journalPath(option: ProbeOptions['journal']): string | null {

@@ -26,7 +26,7 @@ const KILL_GRACE_MS = 5_000;
 export interface SuperviseOptions {
   floor: number | null;
   timeoutMs: number | null;
-  signal: AbortSignal | null;
+  signal: AbortSignal | undefined;
   /** Whether the child has reported the end of its loop. */
   isDone(): boolean;
 }

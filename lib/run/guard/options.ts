@@ -89,7 +89,7 @@ export function checkGuardOptions(options: GuardOptions): Settings {
 
 function optionalFloor({ acceptAFrozenMachine, floorBytes }: GuardOptions): number | undefined {
   const accept = checkBoolean('acceptAFrozenMachine', acceptAFrozenMachine);
-  return floorBytes === undefined ? undefined : checkFloor('floorBytes', floorBytes, accept);
+  return floorBytes === undefined ? undefined : checkFloor('floorBytes', floorBytes, { acceptAFrozenMachine: accept });
 }
 
 function optionalBytes(name: string, value: unknown): number | undefined {

@@ -59,7 +59,7 @@ export function checkLaunchOptions(options: LaunchOptions): LaunchSettings {
   checkUtilization(utilization);
   checkPath('folder', folder);
   const accept = checkBoolean('acceptAFrozenMachine', options.acceptAFrozenMachine);
-  if (options.floorBytes !== undefined) checkFloor('floorBytes', options.floorBytes, accept);
+  if (options.floorBytes !== undefined) checkFloor('floorBytes', options.floorBytes, { acceptAFrozenMachine: accept });
   return {
     ...options,
     command: checkCommand(options.command),

@@ -113,7 +113,10 @@ export function checkProfileOptions(options: ProfileOptions): CheckedProfileOpti
     cwd: checkPath('cwd', options.cwd),
     limitBytes: options.limitBytes === undefined ? null : checkBytes('limitBytes', options.limitBytes, SOME_BYTES),
     limitPool: options.limitPool === undefined ? null : checkChoice('limitPool', PROFILE_POOLS, options.limitPool),
-    floorBytes: options.floorBytes === undefined ? null : checkFloor('floorBytes', options.floorBytes, accept),
+    floorBytes:
+      options.floorBytes === undefined
+        ? null
+        : checkFloor('floorBytes', options.floorBytes, { acceptAFrozenMachine: accept }),
     ready: options.ready === undefined ? null : linePattern('ready', checkPattern('ready', options.ready)),
     steps: checkSteps(options),
     metric: options.metric === undefined ? null : lineCapture('metric', checkPattern('metric', options.metric)),

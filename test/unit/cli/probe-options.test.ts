@@ -1,15 +1,25 @@
 /** Options of sweep, layout and stress on the command line, and their exit codes. */
 import { describe, expect, it } from 'vitest';
 import { UmaError } from '../../../lib/base/errors.ts';
-import { kind, kinds, probeOptions } from '../../../lib/cli/commands/probe-options.ts';
 import { layoutExit, stressExit, sweepExit } from '../../../lib/cli/commands/probe-run.ts';
+import { TYPED_SIZES } from '../../../lib/cli/commands/sweep.ts';
 import type { Values } from '../../../lib/cli/core/command.ts';
 import { describe as failureOf } from '../../../lib/cli/core/exit.ts';
-import { elements, shapes, size, sizeOf, sizes } from '../../../lib/cli/core/options.ts';
+import { size, sizeOf } from '../../../lib/cli/core/options.ts';
+import { ownOptions, typedOptions } from '../../../lib/cli/core/typed-options.ts';
 import { KINDS } from '../../../lib/core/memory/kinds.ts';
+import { STRESS } from '../../../lib/core/stress/options.ts';
+import { SWEEP } from '../../../lib/core/sweep/options.ts';
 import { layoutOf, notMade, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
 import { GB, GiB } from '../../support/units.ts';
 import { usageErrorOf } from '../../support/usage-error.ts';
+
+const own = (values: Values) => ownOptions(values, TYPED_SIZES, 'sweep');
+const options = (values: Values) => typedOptions(values, STRESS, 'stress');
+const { kind, kinds } = {
+  kind: (values: Values) => options(values).kind,
+  kinds: (values: Values) => typedOptions(values, SWEEP, 'sweep').kinds,
+};
 
 describe('sizes', () => {
   it.each([
@@ -35,32 +45,24 @@ describe('sizes', () => {
   ])('%s is refused', (word, words) => expect(usageErrorOf(() => sizeOf(word, '--max', 'stress'))).toBe(words));
 
   it('are a list', () => {
-    expect(sizes({ sizes: ['1GB, 2GiB'] }, 'sizes', 'sweep')).toEqual([1e9, 2 * GiB]);
-    expect(sizes({ sizes: ['1GB', '2GB,3GB'] }, 'sizes', 'sweep')).toEqual([1e9, 2e9, 3e9]);
-    expect(usageErrorOf(() => sizes({ sizes: ['1GB,,2GB'] }, 'sizes', 'sweep'))).toContain(
-      'empty entry between its commas',
-    );
-    expect(usageErrorOf(() => sizes({ sizes: ['1GB,banana'] }, 'sizes', 'sweep'))).toContain(
-      '--sizes "banana" is not a size',
-    );
+    expect(own({ sizes: ['1GB, 2GiB'] }).sizes).toEqual([1e9, 2 * GiB]);
+    expect(own({ sizes: ['1GB', '2GB,3GB'] }).sizes).toEqual([1e9, 2e9, 3e9]);
+    expect(usageErrorOf(() => own({ sizes: ['1GB,,2GB'] }).sizes)).toContain('empty entry between its commas');
+    expect(usageErrorOf(() => own({ sizes: ['1GB,banana'] }).sizes)).toContain('--sizes "banana" is not a size');
     expect(size({}, 'max', 'stress')).toBeUndefined();
   });
 
   it('are shapes and numbers of elements', () => {
-    expect(shapes({ shape: ['8192x8192,4096'] }, 'shape', 'sweep')).toEqual([[8192, 8192], [4096]]);
-    expect(usageErrorOf(() => shapes({ shape: ['8192x'] }, 'shape', 'sweep'))).toContain('is not a shape');
-    expect(usageErrorOf(() => shapes({ shape: ['4x0'] }, 'shape', 'sweep'))).toContain('a dimension of 0');
-    expect(elements({ elements: '1e9' }, 'elements', 'sweep')).toBe(1e9);
+    expect(own({ shape: ['8192x8192,4096'] }).shape).toEqual([[8192, 8192], [4096]]);
+    expect(usageErrorOf(() => own({ shape: ['8192x'] }).shape)).toContain('is not a shape');
+    expect(usageErrorOf(() => own({ shape: ['4x0'] }).shape)).toContain('a dimension of 0');
+    expect(own({ elements: '1e9' }).elements).toBe(1e9);
     for (const word of ['0', '1.5', '1e99', '-1', 'many', '9007199254740992'])
-      expect(usageErrorOf(() => elements({ elements: word }, 'elements', 'sweep'))).toContain(
-        'is not a whole number of elements',
-      );
+      expect(usageErrorOf(() => own({ elements: word }).elements)).toContain('is not a whole number of elements');
   });
 });
 
 describe('options', () => {
-  const options = (values: Values) => probeOptions(values, 'stress');
-
   it('leave out what is not given, so that the library decides', () => expect(options({})).toEqual({}));
 
   it('are passed on', () => {
@@ -85,16 +87,14 @@ describe('options', () => {
   });
 
   it('name kinds', () => {
-    expect(kinds({ kind: ['device,managed', 'device'] }, 'sweep')).toEqual(['device', 'managed']);
-    expect(kinds({ kind: ['all'] }, 'sweep')).toBe('all');
-    expect(kind({ kind: 'pinned' }, 'stress')).toBe('pinned');
-    expect(usageErrorOf(() => kinds({ kind: ['gpu'] }, 'sweep'))).toBe(
-      `--kind "gpu" is not one of ${KINDS.join(', ')}, all.`,
-    );
-    expect(usageErrorOf(() => kinds({ kind: ['all', 'device'] }, 'sweep'))).toContain(
+    expect(kinds({ kind: ['device,managed', 'device'] })).toEqual(['device', 'managed']);
+    expect(kinds({ kind: ['all'] })).toBe('all');
+    expect(kind({ kind: 'pinned' })).toBe('pinned');
+    expect(usageErrorOf(() => kinds({ kind: ['gpu'] }))).toBe(`--kind "gpu" is not one of ${KINDS.join(', ')}, all.`);
+    expect(usageErrorOf(() => kinds({ kind: ['all', 'device'] }))).toContain(
       '--kind "all" cannot be combined with other kinds.',
     );
-    expect(usageErrorOf(() => kind({ kind: 'managd' }, 'stress'))).toContain('Did you mean managed?');
+    expect(usageErrorOf(() => kind({ kind: 'managd' }))).toContain('Did you mean managed?');
   });
 });
 

@@ -1,0 +1,122 @@
+/** What the command line makes of a table of options: its own table, with the help, and the values that were typed. */
+
+import { typedDuration, typedSize } from '../../base/format.ts';
+import type { Range } from '../../base/limits.ts';
+import { type CheckedOf, custom, list, type OptionRow, type OptionRows, type OptionsOf } from '../../base/options.ts';
+import type { OptionSpec, OptionTable, Values } from './command.ts';
+import { choiceOf, durationOf, entriesOf, sizeOf, wholeOf } from './options.ts';
+import { UsageError } from './usage.ts';
+
+type Row = OptionRow<unknown, unknown>;
+
+/** Name of a number's value in the help, and how the number is written there. */
+const NUMBERS = {
+  whole: { placeholder: '<n>', written: String },
+  size: { placeholder: '<size>', written: typedSize },
+  time: { placeholder: '<time>', written: typedDuration },
+} as const;
+
+type Saying = Omit<Parameters<typeof custom>[1], 'read'>;
+
+/** A row that only the command line has, by how its value is read. */
+export function typedText<Value>(read: (word: string, name: string) => Value, saying: Saying) {
+  return custom<Value>((_, value) => value as Value, { ...saying, read } as object);
+}
+
+/** The same, of which several are typed with commas between them. */
+export function typedList<Value>(read: (words: readonly string[], name: string) => Value, saying: Saying) {
+  return list<Value>((_, value) => value as Value, { ...saying, read } as object);
+}
+
+/** The name that is typed: "step-timeout" for `stepTimeoutMs`. */
+function nameOf(key: string, { flag }: Row): string {
+  const words = key.replace(/(Ms|Bytes)$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return flag ?? words;
+}
+
+/** The rows that are typed, by the name that is. */
+function typedRows(rows: OptionRows): [key: string, name: string, row: Row][] {
+  return Object.entries(rows).flatMap(([key, row]) => (row.help === undefined ? [] : [[key, nameOf(key, row), row]]));
+}
+
+/** The options of a command. */
+export function optionTable(...tables: readonly OptionRows[]): OptionTable {
+  return Object.fromEntries(tables.flatMap(typedRows).map(([, name, row]) => [name, specOf(row)]));
+}
+
+function specOf(row: Row): OptionSpec {
+  const { form, section, short, words } = row;
+  return {
+    type: form === 'flag' ? 'boolean' : 'string',
+    ...(form === 'list' || form === 'texts' ? { list: true } : {}),
+    ...(form === 'flag' ? {} : { placeholder: placeholderOf(row) }),
+    summary: summaryOf(row),
+    ...(words === undefined ? {} : { values: words }),
+    ...(section === undefined ? {} : { section }),
+    ...(short === undefined ? {} : { short }),
+  };
+}
+
+function placeholderOf({ form, placeholder, words }: Row): string {
+  if (placeholder !== undefined) return placeholder;
+  return form in NUMBERS ? NUMBERS[form as keyof typeof NUMBERS].placeholder : `<${words?.join('|') ?? 'text'}>`;
+}
+
+/** The sentence with range and default: "Repeats of each step: 1 to 1000 (default 1)". */
+function summaryOf({ default: fallback, form, help, note = '', range, usually }: Row): string {
+  const { written = String }: { written?: (value: number) => string } =
+    form in NUMBERS ? NUMBERS[form as keyof typeof NUMBERS] : {};
+  const isNarrow = range?.max !== undefined;
+  const limits = isNarrow ? `: ${written(range.min)} to ${written(range.max as number)}` : '';
+  const usual = typeof fallback === 'number' ? written(fallback) : typeof fallback === 'string' ? fallback : undefined;
+  const end = usually === undefined ? usual && ` (default ${usual})` : ` (default: ${usually})`;
+  return `${help}${limits}${end ?? ''}${note}`;
+}
+
+/** The options that were typed, as the library takes them. */
+export function typedOptions<Rows extends OptionRows>(
+  values: Values,
+  rows: Rows,
+  command: string,
+): Partial<OptionsOf<Rows>> {
+  const typed = typedRows(rows).flatMap(([key, name, row]) => {
+    const value = values[name];
+    return value === undefined ? [] : [[key, valueFrom(value, row, `--${name}`, command)] as const];
+  });
+  const given = Object.fromEntries(typed);
+  for (const [key, name, row] of typedRows(rows)) {
+    const why = key in given ? row.refuse?.(given[key], given) : null;
+    if (why != null) throw new UsageError(`--${name} "${values[name]}" ${why}`, command);
+  }
+  return given as Partial<OptionsOf<Rows>>;
+}
+
+/** The options that only the command line has, with their defaults. */
+export function ownOptions<Rows extends OptionRows>(values: Values, rows: Rows, command: string): CheckedOf<Rows> {
+  const defaults = Object.entries(rows).map(([key, row]) => [key, row.default]);
+  return { ...Object.fromEntries(defaults), ...typedOptions(values, rows, command) } as CheckedOf<Rows>;
+}
+
+function valueFrom(typed: NonNullable<Values[string]>, row: Row, name: string, command: string): unknown {
+  if (typeof typed === 'boolean') return typed;
+  if (row.form === 'texts') return typed;
+  try {
+    if (typeof typed === 'string') return row.read?.(typed, name, command) ?? wordOf(typed, row, name, command);
+    const entries = typed.flatMap((word) => entriesOf(word, name, command));
+    return (
+      row.read?.(entries, name, command) ?? [
+        ...new Set(entries.map((word) => choiceOf(word, name, command, row.words ?? []))),
+      ]
+    );
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) throw new UsageError(error.message, command);
+    throw error;
+  }
+}
+
+function wordOf(word: string, { form, range, words }: Row, name: string, command: string): unknown {
+  if (form === 'word') return choiceOf(word, name, command, words ?? []);
+  if (range === undefined) return word;
+  if (form === 'time') return durationOf(word, name, command, range as Required<Range>);
+  return form === 'size' ? sizeOf(word, name, command, range) : wholeOf(word, name, command, range);
+}
