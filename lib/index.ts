@@ -8,6 +8,14 @@ import { refuseOldNode } from './base/node-version.ts';
 
 export { type Failure, UmaError, type UmaErrorCode } from './base/errors.ts';
 export { cacheStatus, compact, dropCaches, evictFiles, prepare, reclaim } from './core/cache/index.ts';
+export type {
+  CacheStatusOptions,
+  CompactOptions,
+  DropOptions,
+  EvictOptions,
+  PrepareOptions,
+  ReclaimOptions,
+} from './core/cache/options.ts';
 export { doctor } from './core/doctor/index.ts';
 export { hostMemorySync } from './core/host/meminfo.ts';
 export { layout } from './core/layout/index.ts';

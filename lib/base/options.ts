@@ -21,7 +21,7 @@ import { checkPath } from './program-arguments.ts';
 export type Form = 'whole' | 'size' | 'time' | 'flag' | 'word' | 'list' | 'text' | 'texts';
 
 /** What a row may say. */
-interface Saying<Default> {
+export interface Saying<Default> {
   /** Absent: undefined. null: there is none, and the value is null. */
   readonly default?: Default;
   /** The sentence of the help; range and default are added. Absent: the command line has no such option. */
@@ -92,7 +92,7 @@ function checkRows<Rows extends OptionRows>(prefix: string, given: Given, rows: 
   return Object.fromEntries(checked) as CheckedOf<Rows>;
 }
 
-interface Needed {
+export interface Needed {
   readonly needed: true;
 }
 
@@ -198,10 +198,12 @@ export function list<Checked, Default = undefined, Value = Checked>(
   return { form: 'list', check, ...saying } as OptionRow<Value, Checked | Default>;
 }
 
-/** An object of options: { availableBytes, blocks }. */
-export function group<Rows extends OptionRows>(rows: Rows): OptionRow<OptionsOf<Rows>, CheckedOf<Rows> | undefined> {
-  return custom<CheckedOf<Rows>, undefined, OptionsOf<Rows>>((name, value) => {
+/** An object of options, { availableBytes, blocks }, without defaults; without any where it is absent. */
+export function group<Rows extends OptionRows>(rows: Rows): OptionRow<OptionsOf<Rows>, OptionsOf<Rows>> {
+  const check = (name: string, value: unknown): OptionsOf<Rows> => {
     checkKeys(name, value as object, rows as Record<never, true>);
-    return checkRows(`${name}.`, value as Given, rows);
-  }, {});
+    const checked = Object.entries(checkRows(`${name}.`, value as Given, rows));
+    return Object.fromEntries(checked.filter(([, item]) => item !== undefined)) as OptionsOf<Rows>;
+  };
+  return custom(check, { default: {} as OptionsOf<Rows> });
 }

@@ -1,6 +1,7 @@
 import { UmaError } from '../../base/errors.ts';
 import { clean } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
+import { PREPARE } from '../../core/cache/options.ts';
 import { launch } from '../../run/launch/index.ts';
 import { readRecord } from '../../run/record/index.ts';
 import { launchPlanLines, launchReceiptLines, launchStepLines } from '../../show/render/text/launch.ts';
@@ -12,8 +13,8 @@ import { EXIT } from '../core/exit.ts';
 import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
 import { choice, count, flag, isGiven, positive, size, text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
+import { optionTable } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
-import { SUDO } from './cache-shared.ts';
 import { hostsOf, MACHINE_OPTIONS } from './cluster-shared.ts';
 import { checkSizeAlone, MODEL_OPTIONS } from './estimate.ts';
 import { floorOf, floorOptions } from './floor-option.ts';
@@ -69,7 +70,7 @@ export const launchCommand: Command = {
       summary: 'Share that vLLM or SGLang takes (default: as the command line says)',
     },
     'no-prepare': { type: 'boolean', summary: 'Make no room' },
-    sudo: SUDO,
+    ...optionTable({ sudo: PREPARE.sudo }),
     'no-record': NO_RECORD,
     folder: FOLDER,
     ...floorOptions(),

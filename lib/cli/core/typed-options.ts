@@ -2,7 +2,15 @@
 
 import { typedDuration, typedSize } from '../../base/format.ts';
 import type { Range } from '../../base/limits.ts';
-import { type CheckedOf, custom, list, type OptionRow, type OptionRows, type OptionsOf } from '../../base/options.ts';
+import {
+  type CheckedOf,
+  custom,
+  list,
+  type OptionRow,
+  type OptionRows,
+  type OptionsOf,
+  type Saying,
+} from '../../base/options.ts';
 import type { OptionSpec, OptionTable, Values } from './command.ts';
 import { choiceOf, durationOf, entriesOf, sizeOf, wholeOf } from './options.ts';
 import { UsageError } from './usage.ts';
@@ -16,17 +24,23 @@ const NUMBERS = {
   time: { placeholder: '<time>', written: typedDuration },
 } as const;
 
-type Saying = Omit<Parameters<typeof custom>[1], 'read'>;
-
-/** A row that only the command line has, by how its value is read. */
-export function typedText<Value>(read: (word: string, name: string) => Value, saying: Saying) {
-  return custom<Value>((_, value) => value as Value, { ...saying, read } as object);
+/** A row that only the command line has, by how its value is read; undefined: it is one of the words. */
+export function typedText<Value, Default = undefined>(
+  read: (word: string, name: string) => Value | undefined,
+  saying: Saying<Default>,
+) {
+  return custom<Value, Default>(asTyped<Value>, { ...saying, read });
 }
 
 /** The same, of which several are typed with commas between them. */
-export function typedList<Value>(read: (words: readonly string[], name: string) => Value, saying: Saying) {
-  return list<Value>((_, value) => value as Value, { ...saying, read } as object);
+export function typedList<Value, Default = undefined>(
+  read: (words: readonly string[], name: string) => Value | undefined,
+  saying: Saying<Default>,
+) {
+  return list<Value, Default>(asTyped<Value>, { ...saying, read });
 }
+
+const asTyped = <Value>(_: string, value: unknown): Value => value as Value;
 
 /** The name that is typed: "step-timeout" for `stepTimeoutMs`. */
 function nameOf(key: string, { flag }: Row): string {

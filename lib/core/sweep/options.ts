@@ -9,11 +9,9 @@ import { SIZES } from './sizes.ts';
 
 export interface SweepOptions extends OptionsOf<typeof OWN>, OptionsOf<typeof SIZES>, ProbeOptions {}
 
-type Kinds = readonly AllocatorKind[] | 'all';
-
 const OWN = {
   /** Default: `['device']`. `'all'`: every kind that the device supports. */
-  kinds: list<Kinds, Kinds>(checkKinds, {
+  kinds: list<readonly AllocatorKind[] | 'all', readonly AllocatorKind[]>(checkKinds, {
     default: ['device'],
     flag: 'kind',
     placeholder: '<kind>',
@@ -35,7 +33,7 @@ const OWN = {
 export const SWEEP = { ...OWN, ...SIZES, ...PROBE };
 
 /** Removes duplicates; keeps the caller's order. */
-function checkKinds(name: string, kinds: unknown): Kinds {
+function checkKinds(name: string, kinds: unknown): readonly AllocatorKind[] | 'all' {
   if (kinds === 'all') return kinds;
   if (!Array.isArray(kinds)) throw invalidType(name, "an array of kinds or 'all'", kinds);
   if (kinds.length === 0) throw outOfRange('number of kinds', 'at least one', 0);
