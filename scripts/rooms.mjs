@@ -54,7 +54,7 @@ export const LIB_ROOMS = Object.fromEntries(
 export const DOORS = {
   'core/snapshot': ['index', 'memory', 'watch', 'mem-get-info', 'settled', 'own-memory'],
   'core/journal': ['index', 'records', 'writer'],
-  'core/doctor': ['index', 'select'],
+  'core/doctor': ['index'],
   'core/cache': ['index', 'sudoers'],
   'core/sweep': ['index'],
   'core/layout': ['index'],

@@ -17,8 +17,11 @@ import {
 import type { Range } from './limits.ts';
 import { checkPath } from './program-arguments.ts';
 
+/** What is wrong with a value as it was typed. The command line says it, and where to read on. */
+export class TypedMistake extends Error {}
+
 /** How a value is typed, and what it becomes. */
-export type Form = 'whole' | 'size' | 'time' | 'flag' | 'word' | 'list' | 'text' | 'texts';
+export type Form = 'whole' | 'size' | 'time' | 'flag' | 'word' | 'list' | 'text' | 'texts' | 'share';
 
 /** What a row may say. */
 export interface Saying<Default> {
@@ -33,6 +36,8 @@ export interface Saying<Default> {
   /** Its name on the command line. Absent: the key in words with hyphens, without its unit. */
   readonly flag?: string;
   readonly short?: string;
+  /** Absent: that of the constructor. */
+  readonly form?: Form;
   /** Name of its value in the help: "<name|file>". Absent: by its form. */
   readonly placeholder?: string;
   /** Every word that the value may be, where the placeholder does not list them. */
@@ -45,7 +50,7 @@ export interface Saying<Default> {
 type Given = Readonly<Record<string, unknown>>;
 
 interface Reading<Value, Typed = string> {
-  /** The value of what was typed, where its form does not say that; undefined: as its form says. Throws `invalidArgument`. */
+  /** The value of what was typed, where its form does not say that; undefined: as its form says. Throws `TypedMistake`. */
   readonly read?: (typed: Typed, name: string, command: string) => Value | undefined;
   /** Why this value is refused on the command line, as the end of a sentence that names it; null: it is not. */
   readonly refuse?: (value: Value, given: Given) => string | null;
@@ -111,6 +116,14 @@ export function withDefault<Value, Default>(row: OptionRow<Value, unknown>, valu
 /** The same rows under a heading of the help. */
 export function inSection<Rows extends OptionRows>(section: string, rows: Rows): Rows {
   return Object.fromEntries(Object.entries(rows).map(([key, row]) => [key, { ...row, section }])) as unknown as Rows;
+}
+
+/** What of an object stands under these keys. */
+export function pick<Whole extends object, Key extends keyof Whole>(
+  whole: Whole,
+  keys: readonly Key[],
+): Pick<Whole, Key> {
+  return Object.fromEntries(keys.flatMap((key) => (key in whole ? [[key, whole[key]]] : []))) as Pick<Whole, Key>;
 }
 
 type Row<Value, Default> = OptionRow<Value, Value | Default>;
@@ -185,7 +198,7 @@ export function callback<Call>(): Row<Call, undefined> {
 /** Anything else, by a check of its own. */
 export function custom<Checked, Default = undefined, Value = Checked>(
   check: Check<Checked>,
-  saying: Saying<Default> & Reading<Value> & { readonly form?: Form; readonly range?: Range },
+  saying: Saying<Default> & Reading<Value> & { readonly range?: Range },
 ): OptionRow<Value, Checked | Default> {
   return { form: 'text', check, ...saying } as OptionRow<Value, Checked | Default>;
 }

@@ -43,29 +43,6 @@ export interface ClusterMachine {
   snapshot: Snapshot | null;
 }
 
-/** How machines are asked. */
-export interface ClusterOptions {
-  /** Names for ssh: of ~/.ssh/config, "user@host", "ssh://user@host:port". 1 to 16, each once. */
-  hosts?: readonly string[];
-  /** Instead of `hosts`: what `umaprobe snapshot --json` printed on each machine, one after the other in any order. */
-  answers?: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** With `answers`: how many machines there are, 1 to 16. A missing one is no yes. Default: as many as answer. */
-  expect?: number;
-  /** Command of the shell of each host that prints a snapshot as JSON. Default "umaprobe snapshot --json". */
-  command?: string;
-  /**
-   * Path of the standalone file of umaprobe, which needs no Node: it is put into the cache folder of the user on each host
-   * that has not got it (mode 0700, its SHA-256 compared at each call), and run there instead of `command`.
-   */
-  copy?: string;
-  /** Told before a file is copied to a host. */
-  onCopy?: (copy: { host: string; file: string; bytes: number }) => void;
-  /** Time limit of each host, from the start of ssh to the end of its answer, in milliseconds: 1 to 600000. Default 15000. */
-  deadlineMs?: number;
-  /** Rejects with the signal's reason, and ends every ssh. */
-  signal?: AbortSignal;
-}
-
 /** A fact that is not the same on all machines that answered, such as their kernels. */
 export interface HostDifference {
   id: 'kernel' | 'driver' | 'page-size' | 'memory' | 'gpus';

@@ -6,6 +6,7 @@ import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { EXACT, flag, isGiven, size, text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
+import { optionTable } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import { MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
 import { checkSizeAlone, estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
@@ -28,7 +29,7 @@ export const clusterCheckCommand: Command = {
       placeholder: '<model>',
       summary: 'The model, as of fit: a folder, a file, a name in a store',
     },
-    ...MACHINE_OPTIONS,
+    ...optionTable(MACHINE_OPTIONS),
     ...PROGRAM_OPTIONS,
     exact: EXACT,
     ...MODEL_OPTIONS,

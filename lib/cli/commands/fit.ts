@@ -25,8 +25,9 @@ import type { Command, Context, OptionTable, Outcome, Values } from '../core/com
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { choice, count, EXACT, flag, isGiven, size, text } from '../core/options.ts';
-import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
+import { DEADLINE, memGetInfo } from '../core/reading-options.ts';
 import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
+import { optionTable, ownOptions } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import { quoted } from '../shell/quote.ts';
 import { checkSizeAlone, estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
@@ -53,6 +54,13 @@ export const PROGRAM_OPTIONS: OptionTable = {
   device: { type: 'string', placeholder: '<n>', summary: 'CUDA number of the GPU (default 0)' },
 };
 
+const MEMGETINFO = {
+  memGetInfo: memGetInfo(
+    'needed',
+    'As for snapshot; child also tries whether a CUDA program can start on unified memory',
+  ),
+};
+
 export const fitCommand: Command = {
   name: NAME,
   usage: '<model>… | --params <n> | --bytes <size> [options]',
@@ -74,13 +82,9 @@ export const fitCommand: Command = {
     rules: { type: 'boolean', summary: 'The rule and the reading of each program, and what the limit is' },
     'accept-tight': { type: 'boolean', summary: 'Exit with 0 where the expected size fits now' },
     ...PROGRAM_OPTIONS,
-    memgetinfo: {
-      type: 'string',
-      placeholder: '<needed|child|auto|never>',
-      summary: 'As for snapshot; child also tries whether a CUDA program can start on unified memory',
-    },
+    ...optionTable(MEMGETINFO),
     exact: EXACT,
-    deadline: DEADLINE,
+    ...optionTable(DEADLINE),
     html: { type: 'string', placeholder: '<file>', summary: 'Write the answer as one HTML file that works offline' },
     ...MODEL_OPTIONS,
   },
@@ -287,11 +291,11 @@ function subjectOf(values: Values, named: readonly string[]): Subject | null {
 }
 
 async function readMachine(values: Values): Promise<Snapshot> {
-  const memGetInfo = choice(values, 'memgetinfo', MEMGETINFO, 'needed', NAME);
+  const { deadlineMs, memGetInfo: mode } = ownOptions(values, { ...MEMGETINFO, ...DEADLINE }, NAME);
   return snapshot({
     // This process ends soon, and its contexts with it.
-    memGetInfo: memGetInfo === 'needed' ? 'neededInProcess' : memGetInfo,
-    deadlineMs: deadline(values, NAME),
+    memGetInfo: mode === 'needed' ? 'neededInProcess' : mode,
+    deadlineMs,
     childDeadlineMs: CHILD_DEADLINE_MS,
   });
 }

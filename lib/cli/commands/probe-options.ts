@@ -2,13 +2,8 @@
 
 import { flag, path } from '../../base/options.ts';
 import type { ProbeOptions } from '../../core/probe/options.ts';
-import type { OptionTable, Values } from '../core/command.ts';
+import type { Values } from '../core/command.ts';
 import { text } from '../core/options.ts';
-
-/** The same options under a heading of the help. */
-export function inSection(section: string, options: OptionTable): OptionTable {
-  return Object.fromEntries(Object.entries(options).map(([name, spec]) => [name, { ...spec, section }]));
-}
 
 /** The page of a report. */
 export const HTML = {

@@ -1,6 +1,6 @@
 /** Options of every command, and readers that turn a typed option into a checked value. */
 import { parseDuration, parseSize, typedDuration, typedSize } from '../../base/format.ts';
-import { LIMITS, type Range, SOME_BYTES } from '../../base/limits.ts';
+import { type Range, SOME_BYTES } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
 import type { Command, OptionTable, Values } from './command.ts';
 import { UsageError } from './usage.ts';
@@ -19,9 +19,6 @@ export const GLOBAL_OPTIONS: OptionTable = {
 
 /** Of every command that prints amounts. */
 export const EXACT = { type: 'boolean', summary: 'Every digit instead of GiB and GB' } as const;
-
-/** Time between readings on a screen: what changes more often cannot be read. */
-export const INTERVAL = { ...LIMITS.intervalMs, min: 100 };
 
 /** Those of every command that apply to this one. */
 export function optionsOfEvery({ readsMachine }: Pick<Command, 'readsMachine'>): OptionTable {
@@ -79,10 +76,13 @@ function thousandsHint(value: string): string {
 /** A number above 0 and up to `max`, such as a scale. */
 export function positive(values: Values, name: string, max: number, command: string): number | undefined {
   const value = text(values, name);
-  if (value === undefined) return undefined;
+  return value === undefined ? undefined : positiveOf(value, `--${name}`, command, max);
+}
+
+export function positiveOf(value: string, what: string, command: string, max: number): number {
   const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
   if (number > 0 && number <= max) return number;
-  throw new UsageError(`--${name} "${value}" is not a number above 0 and up to ${max}.`, command);
+  throw new UsageError(`${what} "${value}" is not a number above 0 and up to ${max}.`, command);
 }
 
 /** A time with its unit, in milliseconds. */
@@ -106,7 +106,7 @@ export function durationOf(value: string, what: string, command: string, range: 
 }
 
 /** "100ms to 24h". */
-export function durationRange({ min, max }: Required<Range>): string {
+function durationRange({ min, max }: Required<Range>): string {
   return `${typedDuration(min)} to ${typedDuration(max)}`;
 }
 

@@ -10,9 +10,10 @@ import {
   type OptionRows,
   type OptionsOf,
   type Saying,
+  TypedMistake,
 } from '../../base/options.ts';
 import type { OptionSpec, OptionTable, Values } from './command.ts';
-import { choiceOf, durationOf, entriesOf, sizeOf, wholeOf } from './options.ts';
+import { choiceOf, durationOf, entriesOf, positiveOf, sizeOf, wholeOf } from './options.ts';
 import { UsageError } from './usage.ts';
 
 type Row = OptionRow<unknown, unknown>;
@@ -22,6 +23,7 @@ const NUMBERS = {
   whole: { placeholder: '<n>', written: String },
   size: { placeholder: '<size>', written: typedSize },
   time: { placeholder: '<time>', written: typedDuration },
+  share: { placeholder: '<share>', written: String },
 } as const;
 
 /** A row that only the command line has, by how its value is read; undefined: it is one of the words. */
@@ -80,7 +82,7 @@ function placeholderOf({ form, placeholder, words }: Row): string {
 function summaryOf({ default: fallback, form, help, note = '', range, usually }: Row): string {
   const { written = String }: { written?: (value: number) => string } =
     form in NUMBERS ? NUMBERS[form as keyof typeof NUMBERS] : {};
-  const isNarrow = range?.max !== undefined;
+  const isNarrow = range?.max !== undefined && form !== 'share';
   const limits = isNarrow ? `: ${written(range.min)} to ${written(range.max as number)}` : '';
   const usual = typeof fallback === 'number' ? written(fallback) : typeof fallback === 'string' ? fallback : undefined;
   const end = usually === undefined ? usual && ` (default ${usual})` : ` (default: ${usually})`;
@@ -113,9 +115,9 @@ export function ownOptions<Rows extends OptionRows>(values: Values, rows: Rows, 
 
 function valueFrom(typed: NonNullable<Values[string]>, row: Row, name: string, command: string): unknown {
   if (typeof typed === 'boolean') return typed;
-  if (row.form === 'texts') return typed;
   try {
     if (typeof typed === 'string') return row.read?.(typed, name, command) ?? wordOf(typed, row, name, command);
+    if (row.form === 'texts') return row.read?.(typed, name, command) ?? typed;
     const entries = typed.flatMap((word) => entriesOf(word, name, command));
     return (
       row.read?.(entries, name, command) ?? [
@@ -123,7 +125,7 @@ function valueFrom(typed: NonNullable<Values[string]>, row: Row, name: string, c
       ]
     );
   } catch (error) {
-    if (error instanceof TypeError || error instanceof RangeError) throw new UsageError(error.message, command);
+    if (error instanceof TypedMistake) throw new UsageError(error.message, command);
     throw error;
   }
 }
@@ -131,6 +133,7 @@ function valueFrom(typed: NonNullable<Values[string]>, row: Row, name: string, c
 function wordOf(word: string, { form, range, words }: Row, name: string, command: string): unknown {
   if (form === 'word') return choiceOf(word, name, command, words ?? []);
   if (range === undefined) return word;
+  if (form === 'share') return positiveOf(word, name, command, range.max ?? 1);
   if (form === 'time') return durationOf(word, name, command, range as Required<Range>);
   return form === 'size' ? sizeOf(word, name, command, range) : wholeOf(word, name, command, range);
 }

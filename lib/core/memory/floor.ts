@@ -26,7 +26,7 @@ const SMALL_SHARE = 0.25;
  * The smallest floor, in bytes: the lower bound for small machines, and for callers who do not accept that the machine may
  * freeze.
  */
-export const MIN_FLOOR = 2 * GiB;
+const MIN_FLOOR = 2 * GiB;
 
 const LEAST = `${MIN_FLOOR / GiB}GiB`;
 
@@ -46,7 +46,6 @@ export const floorRows = (also = '') => ({
   floorBytes: custom(checkFloor, {
     form: 'size',
     range: ANY_BYTES,
-    default: null,
     help: 'Memory to leave the host',
     usually: `${DEFAULT_FLOOR_TEXT}; at least ${LEAST}`,
     refuse: (bytes, { acceptAFrozenMachine }) =>
@@ -61,11 +60,7 @@ export const floorRows = (also = '') => ({
   acceptAFrozenMachine: flag({ flag: 'i-accept-a-frozen-machine', help: `Accept a floor below ${LEAST}${also}` }),
 });
 
-export function checkFloor(
-  name: string,
-  value: unknown,
-  { acceptAFrozenMachine }: Readonly<Record<string, unknown>>,
-): number {
+function checkFloor(name: string, value: unknown, { acceptAFrozenMachine }: Readonly<Record<string, unknown>>): number {
   const floor = checkBytes(name, value, ANY_BYTES);
   if (floor < MIN_FLOOR && acceptAFrozenMachine !== true)
     throw sizeOutOfRange(

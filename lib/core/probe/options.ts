@@ -1,6 +1,6 @@
 /** The options that all probe commands share. */
 
-import { invalidArgument, invalidType, invalidValue } from '../../base/arguments.ts';
+import { invalidType, invalidValue } from '../../base/arguments.ts';
 import { LIMITS } from '../../base/limits.ts';
 import {
   type CheckedOf,
@@ -11,6 +11,7 @@ import {
   type OptionsOf,
   oneOf,
   signal,
+  TypedMistake,
 } from '../../base/options.ts';
 import type { ProbeEvent } from '../../types/index.ts';
 import { type FloorRows, floorRows } from '../memory/floor.ts';
@@ -68,7 +69,7 @@ export const kind = oneOf(KINDS, {
   help: `${KINDS.slice(0, -1).join(', ')} or ${KINDS.at(-1)}`,
   read(word, name, command) {
     if (word !== 'all' && !word.includes(',')) return undefined;
-    throw invalidArgument(`${name} "${word}": ${command} takes one kind; umaprobe sweep takes several.`);
+    throw new TypedMistake(`${name} "${word}": ${command} takes one kind; umaprobe sweep takes several.`);
   },
 });
 

@@ -42,7 +42,7 @@ async function read(spec: Run): Promise<PreflightResult> {
   const { others } = device;
   const takesTheirs = model === 'unified' || kinds.some(liesOnDevice);
   const share = spec.share === undefined || !takesTheirs ? null : shareFor(spec.share.requested, others);
-  const own = probeFloor(options.floorBytes, { total: snapshot.host.total, model }, kinds);
+  const own = probeFloor(options.floorBytes ?? null, { total: snapshot.host.total, model }, kinds);
   if (own !== null) checkBelowTotal('floorBytes (--floor)', options.floorBytes, snapshot.host.total);
   const floor = own === null || model !== 'unified' ? own : floorWithShare(own, share);
   const unsafe = unsafeCondition({

@@ -1,7 +1,7 @@
 /** The options of a sweep. */
 
-import { checkChoice, invalidArgument, invalidType, outOfRange } from '../../base/arguments.ts';
-import { callback, flag, integer, list, type OptionsOf } from '../../base/options.ts';
+import { checkChoice, invalidType, outOfRange } from '../../base/arguments.ts';
+import { callback, flag, integer, list, type OptionsOf, TypedMistake } from '../../base/options.ts';
 import type { AllocatorKind, SweepEvent } from '../../types/index.ts';
 import { KINDS } from '../memory/kinds.ts';
 import { PROBE, type ProbeOptions } from '../probe/options.ts';
@@ -20,7 +20,7 @@ const OWN = {
     read(words, name) {
       if (!words.includes('all')) return undefined;
       if (words.length === 1) return 'all';
-      throw invalidArgument(`${name} "all" cannot be combined with other kinds.`);
+      throw new TypedMistake(`${name} "all" cannot be combined with other kinds.`);
     },
   }),
   /** Repeats of each step: 1 to 1000. Default 1. */

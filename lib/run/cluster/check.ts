@@ -7,7 +7,6 @@ import { assertFit, fitWithEstimate } from '../../models/fit/index.ts';
 import type {
   ClusterCheck,
   ClusterMachine,
-  ClusterOptions,
   ClusterRank,
   EstimateReport,
   FitNeed,
@@ -15,7 +14,7 @@ import type {
   FitReport,
   FitVerdict,
 } from '../../types/index.ts';
-import { KEYS } from './options.ts';
+import { CLUSTER, type ClusterOptions } from './options.ts';
 import { differencesAmong, unanswered, weakestFirst } from './report.ts';
 
 export type CheckOptions = Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>;
@@ -30,10 +29,10 @@ const FIT_KEYS: Keys<CheckOptions> = {
 
 /** The options of reading machines, and those of fit(). */
 export function splitOptions(options: ClusterOptions & CheckOptions): { asked: ClusterOptions; fitting: FitOptions } {
-  checkKeys('clusterCheck()', options, { ...KEYS, ...FIT_KEYS });
+  checkKeys('clusterCheck()', options, { ...CLUSTER, ...FIT_KEYS } as Record<never, true>);
   const those = (keys: object) => Object.fromEntries(Object.entries(options).filter(([key]) => key in keys));
   const { signal } = options;
-  return { asked: those(KEYS), fitting: { ...those(FIT_KEYS), ...(signal === undefined ? {} : { signal }) } };
+  return { asked: those(CLUSTER), fitting: { ...those(FIT_KEYS), ...(signal === undefined ? {} : { signal }) } };
 }
 
 /** Ranks that a model is divided among. */

@@ -6,13 +6,12 @@ import { LIMITS } from '../../base/limits.ts';
 import type {
   ClusterCheck,
   ClusterMachine,
-  ClusterOptions,
   ClusterReport,
   FitNeed,
   FitOptions,
   RecordReport,
 } from '../../types/index.ts';
-import type { Question } from './options.ts';
+import type { ClusterOptions, Question } from './options.ts';
 import type { AskedRecording } from './recording.ts';
 
 const load = lazy(() => Promise.all([import('./options.ts'), import('./read.ts'), import('./answers.ts')]));

@@ -3,7 +3,7 @@
 import { UmaError } from '../../base/errors.ts';
 import { MiB, typedDuration } from '../../base/format.ts';
 import { KEEP_HISTORY } from '../../core/memory/remedies.ts';
-import type { ClusterMachine, ReadRecordOptions, RecordedSession, RecordReport } from '../../types/index.ts';
+import type { ClusterMachine, RecordedSession, RecordReport } from '../../types/index.ts';
 import { DocumentReader, Lines } from './documents.ts';
 import { DEFAULT_DEADLINE_MS } from './hosts.ts';
 import { type Answer, isValid, onlyDocument, unusable } from './judge.ts';
@@ -12,8 +12,12 @@ import { remoteWord } from './shell.ts';
 import { runBySsh } from './ssh.ts';
 
 /** What of the recording, as for `readRecord()`; the folder is that of the host. */
-export type AskedRecording = Required<Pick<ReadRecordOptions, 'lastMs' | 'sessions' | 'points'>> &
-  Pick<ReadRecordOptions, 'folder'>;
+export interface AskedRecording {
+  lastMs: number;
+  sessions: number;
+  points: number;
+  folder?: string;
+}
 
 /** Characters of a document: eight sessions of 1000 points, each with its processes and last seconds, have at most 9 million. */
 const MOST_RECORDING = 16 * MiB;

@@ -7,9 +7,9 @@ import { toUmaError } from '../../base/errors.ts';
 import { isFailure } from '../../base/facts.ts';
 import { native } from '../../core/native/binding.ts';
 import { LineSplitter } from './lines.ts';
-import type { Settings } from './settings.ts';
+import type { GuardSettings } from './options.ts';
 
-export function isPiped({ stdio, ready }: Pick<Settings, 'stdio' | 'ready'>): boolean {
+export function isPiped({ stdio, ready }: Pick<GuardSettings, 'stdio' | 'ready'>): boolean {
   return stdio === 'pipe' || ready !== null;
 }
 
@@ -56,7 +56,7 @@ function openPipe(): { readable: Socket; writable: number } {
 /** Reads both outputs, line by line, and passes every byte on unless the caller takes the lines. */
 export function forwardOutput(
   pipes: OutputPipes,
-  settings: Settings,
+  settings: GuardSettings,
   onLine: (stream: 'stdout' | 'stderr', line: string) => void,
 ): void {
   const { stderr, stdout } = process;

@@ -13,9 +13,9 @@ import type {
   GuardReport,
   LeftBehind,
 } from '../../types/index.ts';
+import type { GuardSettings } from './options.ts';
 import type { EndedReport, Report, ReportedAction } from './protocol.ts';
 import { actionSentence, leftBehindText, notifyFailure } from './sentence.ts';
-import type { Settings } from './settings.ts';
 import { unwatchable } from './watchable.ts';
 
 /** How the native guard itself ended. */
@@ -32,7 +32,7 @@ export class GuardRun {
   isLoaded = false;
   /** The native guard goes on with what the program left. */
   isLeft = false;
-  readonly #settings: Settings;
+  readonly #settings: GuardSettings;
   readonly #thresholds: GuardThresholds;
   readonly #simulated: string | null;
   readonly #startedAt = new Date();
@@ -49,7 +49,7 @@ export class GuardRun {
   /** What the caller's function threw, or a line of the native guard that is not known. */
   #thrown: { error: unknown } | null = null;
 
-  constructor(settings: Settings, thresholds: GuardThresholds, simulated: string | null) {
+  constructor(settings: GuardSettings, thresholds: GuardThresholds, simulated: string | null) {
     this.#settings = settings;
     this.#thresholds = thresholds;
     this.#simulated = simulated;
@@ -232,7 +232,7 @@ export class GuardRun {
   #emit(event: GuardEvent): void {
     if (this.#thrown !== null) return;
     try {
-      this.#settings.onEvent(event);
+      this.#settings.onEvent?.(event);
     } catch (error) {
       this.fail(error);
     }

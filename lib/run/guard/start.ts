@@ -16,19 +16,19 @@ import { checkBelowTotal } from '../../core/memory/floor.ts';
 import { type GuardThresholds, guardThresholds } from '../../core/memory/guard-rules.ts';
 import { guardProgram, native } from '../../core/native/binding.ts';
 import { memoryNow } from '../../core/snapshot/settled.ts';
-import type { GuardOptions, GuardReport } from '../../types/index.ts';
+import type { GuardReport } from '../../types/index.ts';
 import { ControlLines } from './control.ts';
 import { guardEnvironment } from './environment.ts';
 import { keepMemoryFree } from './keep-free.ts';
 import { leftBehind, sharedMemoryNow } from './left-behind.ts';
 import { LineSplitter } from './lines.ts';
 import { permittedLoadActions } from './load-actions.ts';
-import { checkGuardOptions } from './options.ts';
+import { checkGuardOptions, type GuardOptions, type GuardSettings } from './options.ts';
 import { forwardOutput, isPiped, OutputPipes } from './output.ts';
 import { type LinePattern, linePattern } from './pattern.ts';
 import { guardArguments, parseReport } from './protocol.ts';
 import { type Exit, GuardRun } from './run.ts';
-import type { Settings } from './settings.ts';
+
 import { followTargets } from './system.ts';
 import { targetArgument } from './target.ts';
 import { assertWatchable } from './watchable.ts';
@@ -81,7 +81,7 @@ export async function runGuard(options: GuardOptions): Promise<GuardReport> {
 }
 
 interface Following {
-  settings: Settings;
+  settings: GuardSettings;
   pipes: OutputPipes | null;
   run: GuardRun;
   control: ControlLines;
@@ -99,7 +99,7 @@ interface Channels {
 }
 
 /** @param given a descriptor of this process; below 0: none. */
-function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignals }: Settings): Channels {
+function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignals }: GuardSettings): Channels {
   // As for signals: this process is one program with the one that it starts.
   const { descriptors } = forwardSignals ? inherited() : { descriptors: [] };
   const stdio = new Map<number, number | 'pipe'>(descriptors.map((fd) => [fd, fd]));
@@ -198,7 +198,7 @@ async function exitOf(child: ChildProcess, failed: AbortSignal): Promise<Exit> {
 }
 
 function guardCommandLine(
-  settings: Settings,
+  settings: GuardSettings,
   thresholds: GuardThresholds,
   { channels, simulated, tty }: { channels: Channels; simulated: boolean; tty: boolean },
 ): readonly string[] {
@@ -231,7 +231,7 @@ interface Started {
   pipes: OutputPipes | null;
 }
 
-async function startGuard(settings: Settings, args: readonly string[], channels: Channels): Promise<Started> {
+async function startGuard(settings: GuardSettings, args: readonly string[], channels: Channels): Promise<Started> {
   const { cwd, env, stdio } = settings;
   // A missing folder would look like a missing program.
   if (cwd !== undefined) checkNamedFolder('cwd', cwd);

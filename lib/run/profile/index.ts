@@ -1,9 +1,8 @@
 /** profile(): checks the options, and loads the work when it is first needed. */
 
 import { lazy } from '../../base/lazy.ts';
-import type { ProfileOptions, ProfileReport } from '../../types/index.ts';
-
-export { DEFAULT_STEP_COUNT, DEFAULT_WAIT_MS } from './defaults.ts';
+import type { ProfileReport } from '../../types/index.ts';
+import type { ProfileOptions } from './options.ts';
 
 const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
 

@@ -2,14 +2,15 @@
 
 import { describe, expect, it } from 'vitest';
 import { guardThresholds } from '../../../../lib/core/memory/guard-rules.ts';
+import type { GuardSettings } from '../../../../lib/run/guard/options.ts';
 import { parseReport, type Report, type ReportedAction } from '../../../../lib/run/guard/protocol.ts';
 import { GuardRun } from '../../../../lib/run/guard/run.ts';
 import { actionSentence } from '../../../../lib/run/guard/sentence.ts';
-import type { Settings } from '../../../../lib/run/guard/settings.ts';
 import type { GuardEvent } from '../../../../lib/types/index.ts';
 import { GiB } from '../../../support/units.ts';
 
-const SETTINGS: Settings = {
+const SETTINGS: GuardSettings = {
+  acceptAFrozenMachine: false,
   command: ['train'],
   target: null,
   cwd: undefined,
@@ -71,7 +72,7 @@ const ended: Extract<Report, { event: 'ended' }> = {
   beforeFree: 100 * GiB,
 };
 
-function runOf(reports: readonly Report[], changes: Partial<Settings> = {}) {
+function runOf(reports: readonly Report[], changes: Partial<GuardSettings> = {}) {
   const events: GuardEvent[] = [];
   const settings = { ...SETTINGS, onEvent: (event: GuardEvent) => void events.push(event), ...changes };
   const run = new GuardRun(settings, guardThresholds(120 * GiB), null);
