@@ -1,4 +1,4 @@
-/** What happened at some time, over the lines of a chart: marks, stretches, and how the recording ended. */
+/** Events over the lines of a chart: marks, stretches, and how the recording ended. */
 import uPlot from 'uplot';
 import type { Events } from './lines.ts';
 import type { Theme } from './theme.ts';
@@ -68,13 +68,13 @@ function shortened(label: string, widthOf: (text: string) => number, most: numbe
   return withEnd(count);
 }
 
-/** Where a label of this width begins: after its line, before it at the right edge, and never outside of the chart. */
+/** Start of a label of this width: after its line, before it at the right edge, and never outside of the chart. */
 function labelLeft(x: number, width: number, frame: { left: number; right: number }, gap: number): number {
   if (x + gap + width <= frame.right) return x + gap;
   return Math.max(frame.left, x - gap - width);
 }
 
-/** At least two pixels wide: a transient of 100 ms is to be seen in a day. */
+/** Ends of a stretch, at least two pixels wide: a transient of 100 ms is to be seen in a day. */
 function ends(plot: uPlot, from: number, to: number): [left: number, right: number] {
   const left = plot.valToPos(from, 'x', true);
   return [left, Math.max(plot.valToPos(to, 'x', true), left + 2 * uPlot.pxRatio)];

@@ -1,4 +1,4 @@
-/** Below a chart: each line with its dash and mark, and the values under the cursor. */
+/** The legend below a chart: each line with its dash and mark, and the values under the cursor. */
 import { type ChartSpec, type Line, valueText } from './lines.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -46,7 +46,7 @@ export function createLegend(spec: ChartSpec): Legend {
   return { element, show };
 }
 
-/** What the marks that belong to no line mean. */
+/** Meaning of the marks that belong to no line. */
 function notes({ lines, notes: own = [] }: ChartSpec): string[] {
   const hasSpread = lines.some(({ spread = [] }) => spread.some((ends) => ends !== null));
   const hasFailed = lines.some(({ failed = [] }) => failed.some((state) => state !== null));

@@ -15,7 +15,7 @@ export interface Line {
   values: readonly (number | null)[];
   /** The fastest and the slowest repeat at each x; null: one value. */
   spread?: readonly (readonly [least: number, most: number] | null)[];
-  /** How a step without success ended, at each x: "refused". */
+  /** End of a step without success, at each x: "refused". */
   failed?: readonly (string | null)[];
   /** A line without points: a limit. */
   bare?: boolean;
@@ -48,7 +48,7 @@ export interface Events {
 
 export interface ChartSpec {
   title: string;
-  /** Of the y axis. */
+  /** Unit of the y axis. */
   unit: string;
   /** "size, GB" */
   xName: string;
@@ -61,7 +61,7 @@ export interface ChartSpec {
   time?: Zoom;
   /** Drawn over the lines of a time. */
   events?: Events;
-  /** Below the chart: what its events look like. */
+  /** Look of the events, for the text below the chart. */
   notes?: readonly string[];
   xText(x: number): string;
   lines: readonly Line[];
@@ -74,7 +74,7 @@ export function pointsOf({ xs, lines }: ChartSpec): (readonly [number, number])[
   );
 }
 
-/** Whether the charts of a page are easier to read with logarithmic axes; all of them share the choice. */
+/** True if the charts of a page are easier to read with logarithmic axes; all of them share the choice. */
 export function prefersLog(specs: readonly ChartSpec[]): boolean {
   return specs.some((spec) => !isAlwaysLinear(spec) && isLogLog(pointsOf(spec)));
 }
@@ -124,7 +124,7 @@ export function xAxisOf(spec: ChartSpec, log: boolean, width: number): Axis {
 /** Share of the chart's height within which two lines look like one. */
 const CLOSE = 0.02;
 
-/** For each line and each x: how many of the lines that are drawn later lie on it there, and hide it. */
+/** Number of later lines that lie on a line and hide it, for each line and each x. */
 export function hiddenBy(lines: readonly Line[], { at, log }: Axis): number[][] {
   // A logarithmic axis has no place for 0.
   const heightOf = (y: number | null): number | null => (y === null || (log && y <= 0) ? null : at(y));

@@ -6,10 +6,10 @@ import uPlot from 'uplot';
 import type { ChartSpec, Line } from './lines.ts';
 import type { Theme } from './theme.ts';
 
-type Shape = (path: Path2D, x: number, y: number, radius: number) => void;
+type DrawMark = (path: Path2D, x: number, y: number, radius: number) => void;
 
 /** The shapes of the lines, in their order: they differ without colour, too. */
-const SHAPES: readonly Shape[] = [
+const SHAPES: readonly DrawMark[] = [
   (path, x, y, r) => path.arc(x, y, r, 0, 2 * Math.PI),
   (path, x, y, r) => path.rect(x - r * 0.9, y - r * 0.9, r * 1.8, r * 1.8),
   (path, x, y, r) => polygon(path, [x, y - r * 1.3], [x + r * 1.3, y], [x, y + r * 1.3], [x - r * 1.3, y]),
@@ -33,10 +33,10 @@ export function shapeOf(place: number, x: number, y: number, radius = RADIUS): P
   return path;
 }
 
-/** More of the size of a mark for each line that hides it, in CSS pixels. */
+/** Growth of a mark for each line that hides it, in CSS pixels. */
 const WIDER = 2.5;
 
-/** Draws a wide pale band under each line where others hide it; `hidden`: see hiddenBy(). Before the lines. */
+/** Draws a wide pale band under each line where others hide it; `hidden`: see hiddenBy(). Called before the lines. */
 export function drawBands(plot: uPlot, spec: ChartSpec, { colours }: Theme, hidden: readonly number[][]): void {
   const { ctx } = plot;
   ctx.save();
@@ -124,7 +124,7 @@ function hasFailed({ failed }: Line, index: number): boolean {
   return (failed?.[index] ?? null) !== null;
 }
 
-/** On the lower edge; those of several lines above one another. */
+/** Draws a cross on the lower edge; crosses of several lines stand above one another. */
 function drawCross(plot: uPlot, x: number, below: number, scale: number): void {
   const { ctx, bbox } = plot;
   const arm = 4 * scale;

@@ -8,7 +8,7 @@ export interface Span {
 
 export interface Zoom {
   readonly whole: Span;
-  /** What is shown now. */
+  /** Part shown now. */
   span(): Span;
   /** Shows this span, as far as it lies in the whole and is not shorter than `least`. */
   show(span: Span): void;

@@ -17,6 +17,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["hostMemoryFields"] = Napi::Function::New<HostMemoryFields>(env, "hostMemoryFields");
   exports["hostMemory"] = Napi::Function::New<HostMemory>(env, "hostMemory");
   exports["parseMeminfo"] = Napi::Function::New<ParseMeminfo>(env, "parseMeminfo");
+  exports["parseCpuLists"] = Napi::Function::New<ParseCpuLists>(env, "parseCpuLists");
   exports["readFiles"] = Napi::Function::New<ReadFiles>(env, "readFiles");
   exports["readFilesWithin"] = Napi::Function::New<ReadFilesWithin>(env, "readFilesWithin");
   exports["rereadFilesWithin"] = Napi::Function::New<RereadFilesWithin>(env, "rereadFilesWithin");

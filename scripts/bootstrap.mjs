@@ -22,7 +22,7 @@ async function compileTypeScript() {
 }
 
 /**
- * Whether make may keep the objects that it has: it knows which of them need a changed source or header, and compares
+ * True if make may keep the objects that it has: it knows which of them need a changed source or header, and compares
  * the commands that binding.gyp makes, but does not know that a list of exported symbols or Node has changed.
  */
 export function isIncremental(changed) {

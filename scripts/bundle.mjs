@@ -16,13 +16,13 @@ const lib = join(root, 'lib');
 const CORE =
   /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|lazy|limits|nearest|serialized-error)|(core\/(cache|layout|processes|snapshot|stress|sweep)|models\/(estimate|fit)|run\/(explain|guard|launch|profile|record)|show\/(compare|report))\/index|core\/(host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/binding|snapshot\/(mem-get-info|memory|settled|watch)))\.ts$/;
 
-/** What the first reading needs besides: one file instead of twenty. The rules of memory/ come whole. */
+/** Modules that the first reading needs besides: one file instead of twenty. The rules of memory/ come whole. */
 const READING =
   /^lib\/(base\/format|types\/kinds|core\/memory\/.*|core\/host\/(cgroup|driver|files|kernel|meminfo-lines|meminfo-within|process|procfs)|core\/snapshot\/(attributes|child-readings|cuda-memory|cuda-report|devices|failures|hidden-devices|libraries|own-context|pairs|take))\.ts$/;
-/** What every command needs. */
+/** Modules that every command needs. */
 const COMMAND =
   /^lib\/(cli\/(main|parse|help|core\/(command|exit|interrupt|options|terminal|usage)|commands\/(floor-option|guarded-program|index))|show\/render\/(options|paint|text-layout|text\/frame))\.ts$/;
-/** What the plain command needs besides all that. */
+/** Modules that the plain command needs besides all that. */
 const SCREEN =
   /^lib\/(cli\/(core\/reading-options|commands\/snapshot)|core\/memory\/tensors|show\/render\/(kinds|numbers|text\/snapshot[a-z-]*))\.ts$/;
 /** The work of guard(), for whose start a user waits: one file instead of four. */

@@ -1,5 +1,5 @@
-// What a run of .ci/run leaves out: what nothing has changed for since the last commit that passed `.ci/run all`.
-// .ci/passed.json names that commit, and what was flaky in the last run. Unknown means everything.
+// Steps that a run of .ci/run leaves out: nothing of theirs has changed since the last commit that passed `.ci/run
+// all`. .ci/passed.json names that commit, and the flaky tests of the last run. Unknown means everything.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { includersOf, nativeTexts } from './house-rules.mjs';
@@ -64,7 +64,7 @@ export function changesOf({ all = false, folder = root } = {}) {
   }
 }
 
-/** Whether what depends on these paths runs, and why. */
+/** Decides whether a step that depends on these paths runs, and says why. */
 export function decide(paths, { changed, since }) {
   if (changed === null) return { runs: true, because: since };
   const hits = changed.filter((file) =>

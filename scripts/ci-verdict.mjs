@@ -1,5 +1,5 @@
-// What a run of .ci/run says at its end. A test that failed is repeated once, alone: passed then, it is flaky. Flaky tests
-// refuse the run where there are three, or where one was flaky in the run before.
+// The verdict of a run of .ci/run. A test that failed is repeated once, alone: if it passes then, it is flaky. Flaky
+// tests refuse the run if there are three, or if one was flaky in the run before.
 
 /** Failures that are repeated: with more the run is refused whatever they say, and three are enough for that. */
 export const REPEATED = 10;
@@ -13,7 +13,7 @@ export function totalsOf(text) {
   return { passed: sum('passed'), skipped: sum('skipped'), failures: all('failures'), problems: all('problems') };
 }
 
-/** Whether a stage's failure is that of its tests, which are repeated, and of nothing else. */
+/** True if a stage's failure is that of its tests, which are repeated, and of nothing else. */
 export function isOfTests({ repeats = false }, { failures, problems }) {
   return repeats && problems.length === 0 && failures.length > 0 && failures.every(({ again }) => again !== undefined);
 }

@@ -27,12 +27,17 @@ export function plan(changes) {
         tests('test', ['npm', 'test']),
       ],
     ],
-    // These tests wait for simulated time, for the kernel and for each other for half of their time; the rest computes.
+    // These tests wait for simulated time, for the kernel and for each other, and measure a machine that others may move.
+    [[tests('slow tests', script('test:slow'))], [{ name: 'soak', command: script('soak') }]],
+    // These compute, mostly in one file of tests after the other.
     [
       [
-        tests('slow tests', script('test:slow')),
         tests('one judgement', script('test:agree')),
         tests('clients', script('test:clients')),
+        tests('matrix of faults', script('test:matrix'), {
+          env: everyMachine.runs ? {} : { UMAPROBE_TEST_MACHINES: 'one of each kind' },
+          because: `${everyMachine.runs ? 'every machine' : 'one machine of each kind'}: ${everyMachine.because}`,
+        }),
       ],
       [
         {
@@ -43,18 +48,8 @@ export function plan(changes) {
         { name: `${address}, built`, command: script('test:asan', '--build-only'), depends: address },
         { name: `${thread}, built`, command: script('test:tsan', '--build-only'), depends: thread },
         { name: 'fuzz', command: script('test:fuzz', '--seconds', '60', '--seed', '1'), depends: 'fuzz' },
-        { name: 'soak', command: script('soak') },
+        tests('recipes', script('test:recipes'), { depends: 'recipes' }),
       ],
-    ],
-    // Each is one file of tests, which run one after the other.
-    [
-      [
-        tests('matrix of faults', script('test:matrix'), {
-          env: everyMachine.runs ? {} : { UMAPROBE_TEST_MACHINES: 'one of each kind' },
-          because: `${everyMachine.runs ? 'every machine' : 'one machine of each kind'}: ${everyMachine.because}`,
-        }),
-      ],
-      [tests('recipes', script('test:recipes'), { depends: 'recipes' })],
     ],
     [
       [
@@ -81,14 +76,14 @@ function printPlan(phases, { commands }) {
   }
 }
 
-/** What this run starts has this in its environment, also what a test leaves behind. */
+/** Every process that this run starts has this in its environment, also one that a test leaves behind. */
 const MARK = `UMAPROBE_CI_RUN=${process.pid}-${Date.now()}`;
 
 export class Run {
   #running = new Set();
   #isEnding = false;
   #scratch = mkdtempSync(join(tmpdir(), 'umaprobe-ci-'));
-  /** Of each stage that has ended: name, seconds, code, totals. */
+  /** Name, seconds, code and totals of each stage that has ended. */
   results = [];
 
   #print(heading) {

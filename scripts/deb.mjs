@@ -54,7 +54,7 @@ Description: how much memory an NVIDIA DGX Spark (GB10) really has
 `;
 }
 
-/** Of the last commit, so that the same tree makes the same package. */
+/** Time of the last commit, so that the same tree makes the same package. */
 function time() {
   const given = process.env.SOURCE_DATE_EPOCH;
   if (given) return Number(given);
@@ -103,7 +103,7 @@ function fill(tree, arch, seconds) {
   const inside = packageInside(arch);
   for (const { path, executable } of inside.files)
     write(join('usr/lib/umaprobe', inside.name, path), readFileSync(inside.sources[path]), executable ? 0o755 : 0o644);
-  // Where other programs are told to look: the folder above is another one with each version.
+  // Other programs are told to look here: the folder above changes with each version.
   for (const path of filesOf(join(root, 'monitoring')).filter((file) => !file.endsWith('.test.yml'))) {
     const file = join(root, 'monitoring', path);
     write(join('usr/share/umaprobe/monitoring', path), readFileSync(file), statSync(file).mode & 0o111 ? 0o755 : 0o644);

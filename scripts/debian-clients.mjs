@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import { capture, findTool, isMain, main, root } from './run.mjs';
 
-/** The packages of each release and the programs that tests run. What a package depends on comes along. */
+/** The packages of each release and the programs that tests run. Dependencies of a package come along. */
 export const CLIENTS = {
   bookworm: {
     'hwloc-nox': ['lstopo-no-graphics'],

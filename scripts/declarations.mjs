@@ -1,6 +1,6 @@
-// What tsc declared, cut down to what a program can import: the declarations that the entry points reach, with
-// specifiers that every TypeScript resolves, and once more under dist/cjs for programs of the format CommonJS.
-// Both formats run the same modules: dist/cjs/<entry>.js requires them, as Node can since 20.19.
+// The declarations of tsc that a program can import: those that the entry points reach, with specifiers that every
+// TypeScript resolves, and once more under dist/cjs for programs of the format CommonJS. Both formats run the same
+// modules: dist/cjs/<entry>.js requires them, as Node can since 20.19.
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { root } from './run.mjs';

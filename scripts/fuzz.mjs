@@ -56,7 +56,7 @@ async function machineSeeds() {
     writeFileSync(join(folder, name), text);
     for (const line of text.split('\n')) if (line !== '') paths.add(line.slice(0, line.indexOf(' ') + 1));
   }
-  // What was found is kept as the lines that differ from gb10; the last of two lines of one path counts.
+  // A finding is kept as the lines that differ from gb10; the last of two lines of one path counts.
   const kept = join(sources, 'regressions', 'machine');
   for (const name of readdirSync(kept)) {
     const base = readFileSync(join(folder, 'gb10'), 'utf8');

@@ -1,7 +1,7 @@
 // Links against an old glibc on a new system. A linker picks the default symbol versions of the library that it is
-// given (pthread_create@GLIBC_2.34), although older versions still exist. So it is given stubs: libraries without code
-// that export each symbol of the real glibc at its newest version up to the floor. Nothing is edited after linking. A
-// symbol without an old version is provided by glibc-floor/*.c, or stays undefined and is reported by
+// given (pthread_create@GLIBC_2.34), although older versions still exist. It is therefore given stubs: libraries
+// without code that export each symbol of the real glibc at its newest version up to the floor. Nothing is edited after
+// linking. A symbol without an old version is provided by glibc-floor/*.c, or stays undefined and is reported by
 // check-prebuilds.mjs.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -29,7 +29,7 @@ export function isAboveFloor(versionName) {
   return version === null || compareVersions(version, parseVersion(`GLIBC_${floor}`)) > 0;
 }
 
-/** For each symbol the entry with the newest version up to the floor; symbols newer than the floor are left out. */
+/** The entry of each symbol with the newest version up to the floor; symbols newer than the floor are left out. */
 export function symbolsAtFloor(symbols) {
   const chosen = new Map();
   for (const symbol of symbols) {

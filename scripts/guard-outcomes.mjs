@@ -1,10 +1,10 @@
-// What three watchdogs do in the series of test/fixtures/field: umaprobe's guard, earlyoom, and a rule on MemFree alone.
+// Results of three watchdogs on the series of test/fixtures/field: umaprobe's guard, earlyoom, a rule on MemFree alone.
 // docs/guard-outcomes.md has the table.
 //
 //   node scripts/bootstrap.mjs && node scripts/guard-outcomes.mjs            writes the table, about a minute
 //
 // The guard judges a series in virtual time (umaprobe-guard --replay). earlyoom is the program of the distribution: it runs
-// in --dryrun on a simulated machine whose /proc/meminfo follows the series. Without earlyoom its column stays as it is.
+// in --dryrun on a simulated machine whose /proc/meminfo follows the series. If it is missing, its column stays as it is.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { isMain, main, root } from './run.mjs';
 const GiB = 2 ** 30;
 /** MemTotal of the simulated GB10. */
 export const TOTAL = 128_518_619_136;
-/** As guard() has it. */
+/** Pace of guard(). */
 export const PACE = { intervalMs: 10, graceMs: 5000 };
 const FOLDER = join(root, 'test/fixtures/field');
 const PAGE = join(root, 'docs/guard-outcomes.md');
@@ -183,7 +183,7 @@ export async function boot(series, { scale, swap = null }) {
   }
 }
 
-/** What earlyoom does first, with its defaults (10 % of memory and 10 % of swap; SIGKILL at 5 %); null: nothing. */
+/** First step of earlyoom, with its defaults (10 % of memory and 10 % of swap; SIGKILL at 5 %); null: nothing. */
 export async function earlyoomRule(series, swap = null) {
   const scale = Math.max(1, duration(series) / EARLYOOM_SECONDS);
   const simulation = await boot(series, { scale, swap });

@@ -1,4 +1,4 @@
-// What `umaprobe guard` and earlyoom do beside real programs on this kernel: those that take all memory, and healthy ones.
+// Results of `umaprobe guard` and earlyoom beside real programs on this kernel: some take all memory, some are healthy.
 // docs/guard-outcomes.md has the table. It takes gigabytes of memory for the better part of an hour: run it on a machine at rest.
 //
 //   node scripts/bootstrap.mjs && sudo node scripts/guard-programs.mjs --times 10 [--only NAME|Healthy]        prints the table
@@ -158,7 +158,7 @@ async function runOne(guard, { room, script }, user, env) {
   return { end, above: lowest - floor, signal: /SIG(TERM|KILL)/.exec(said)?.[0] ?? null };
 }
 
-/** Until the memory of the last run is back. */
+/** Waits until the memory of the last run is back. */
 async function settled(bytes) {
   for (let tries = 0; tries < 200 && available() < bytes; tries++) await sleep(50);
 }

@@ -14,12 +14,12 @@ const MAY_BE_LONG = {
   'test/unit/run/launch/command-lines.ts': 'every published command line, with what it says',
 };
 
-/** What lib may take of node:fs: it opens, makes and removes nothing by a path. */
+/** Functions of node:fs that lib may use: it opens, makes and removes nothing by a path. */
 const HARMLESS = new Set(
   [
     ['access', 'accessSync', 'constants', 'existsSync', 'lstat', 'lstatSync', 'readdir', 'readdirSync', 'readlinkSync'],
     ['realpath', 'realpathSync', 'stat', 'statSync', 'statfs', 'statfsSync'],
-    // Of an open file.
+    // Functions of an open file.
     ['closeSync', 'fdatasyncSync', 'fstatSync', 'ftruncateSync', 'read', 'readSync', 'writeSync'],
   ].flat(),
 );
@@ -40,7 +40,7 @@ const MAY_OPEN = {
   'lib/core/native/binding.ts': 'chmodSync readFileSync',
   // Its folder in the user's cache.
   'lib/standalone/unpack.ts': 'mkdirSync openSync readFileSync renameSync rmSync writeFileSync',
-  // In a folder of makeTemporaryFolder.
+  // The file makes its folder in one of makeTemporaryFolder.
   'lib/run/profile/templates.ts': 'mkdirSync writeFileSync',
   'lib/run/profile/trial.ts': 'rmSync',
   'lib/sim/environment.ts': 'mkdirSync symlinkSync',
@@ -216,7 +216,7 @@ function misplaced(path) {
 
 const FS_IMPORT = /^import (type )?\{([^{}]*)\} from 'node:fs(?:\/promises)?';$/gm;
 
-/** What a file of lib takes of node:fs and may not. It is imported by name, which shows what is opened. */
+/** Functions of node:fs that a file of lib imports and may not. Imports by name show what is opened. */
 function openedByPath(path, text) {
   if (!/^lib\/.*\.ts$/.test(path)) return [];
   const may = MAY_OPEN[path]?.split(' ') ?? [];

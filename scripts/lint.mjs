@@ -1,4 +1,4 @@
-// npm run lint (check) and npm run format (--write). With --since COMMIT, clang-tidy reads only what changed. A step whose tool is not installed is skipped with a hint, and the
+// npm run lint (check) and npm run format (--write). --since COMMIT limits clang-tidy to changed files. A step whose tool is not installed is skipped with a hint, and the
 // last line names it; if CI is set, that is an error, because the hint would go unread there.
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -63,7 +63,7 @@ async function clangTidy() {
   if (unclean.length > 0) throw new Error(`found problems in ${unclean.sort().join(', ')}`);
 }
 
-/** Whether each export has a doc comment. TypeDoc is 48 MB that nobody else needs: CI installs it, and `npm run reference` does. */
+/** Checks each export for a doc comment. TypeDoc is 48 MB: CI and `npm run reference` install it. */
 async function reference() {
   if (write) return;
   if (!process.env.CI && !referenceToolsAreCurrent())

@@ -12,7 +12,7 @@ import { root } from './run.mjs';
 import { makeSchemas } from './schemas.mjs';
 
 const require = createRequire(import.meta.url);
-// Of this module TypeScript's interoperation sees the namespace where Node sees the function.
+// TypeScript's interoperation sees the namespace of this module where Node sees the function.
 const { default: standaloneCode } = require('ajv/dist/standalone');
 
 export async function bundleValidators() {
@@ -25,7 +25,7 @@ export async function bundleValidators() {
 /** The code of a check holds the part of the schema that it needs. */
 const withoutDescription = (key, value) => (key === 'description' && typeof value === 'string' ? undefined : value);
 
-/** Without the descriptions of errors, which are counted and not read: it is half as large. */
+/** Leaves out the descriptions of errors, which are counted and not read: the code is half as large. */
 const yesOrNo = (code) =>
   code.replace(/(\.errors = \[|const err\d+ = )\{instancePath\b.*?\}(?=\];\s*return false;|;\s*if\(vErrors)/gs, '$10');
 
@@ -48,7 +48,7 @@ async function bundleValidator(name, options, { reviver, edited = (code) => code
   rmSync(source);
 }
 
-/** What vitest.config.ts runs before the unit tests. */
+/** vitest.config.ts runs this before the unit tests. */
 export async function setup() {
   await makeSchemas();
   await bundleValidators();

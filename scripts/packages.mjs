@@ -13,7 +13,7 @@ export function readJson(path) {
   }
 }
 
-/** Whether node_modules matches package-lock.json, by npm's own list of installed packages. */
+/** True if node_modules matches package-lock.json, by npm's own list of installed packages. */
 export function packagesAreCurrent(lock, installed) {
   if (!lock || !installed) return false;
   return Object.entries(lock.packages).every(
@@ -21,7 +21,7 @@ export function packagesAreCurrent(lock, installed) {
   );
 }
 
-/** Whether the packages of a folder are installed, in the versions of its lock file. */
+/** True if the packages of a folder are installed, in the versions of its lock file. */
 export function areInstalled(folder = '.') {
   const [lock, installed] = ['package-lock.json', 'node_modules/.package-lock.json'];
   return packagesAreCurrent(readJson(join(root, folder, lock)), readJson(join(root, folder, installed)));

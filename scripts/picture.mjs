@@ -19,7 +19,7 @@ function colourOf(index) {
   );
 }
 
-/** What the numbers of one SGR sequence change in a style. */
+/** Changes of a style by the numbers of one SGR sequence. */
 function applySgr(style, numbers) {
   const next = { ...style };
   for (let at = 0; at < numbers.length; at++) {

@@ -19,7 +19,7 @@ function toolsFor(arch) {
   return { cc: `${prefix}gcc`, cxx: `${prefix}g++`, ar: `${prefix}ar`, strip: `${prefix}strip` };
 }
 
-/** Why the prebuild of this architecture cannot be made here, or null. */
+/** Returns why the prebuild of this architecture cannot be made here, or null. */
 export function whyNotPrebuild(arch) {
   if (process.platform !== 'linux') return `prebuilds are made on Linux, this is ${process.platform}`;
   const missing = [...Object.values(toolsFor(arch)), 'readelf', 'make', 'python3'].filter((name) => !findTool(name));
@@ -65,7 +65,7 @@ async function build(arch) {
         LDFLAGS: floorFlags.join(' '),
         npm_config_jobs: 'max',
         npm_config_loglevel: 'warn',
-        // With Node's headers here nothing is downloaded; else node-gyp downloads those of the target.
+        // Nothing is downloaded if Node's headers are here; else node-gyp downloads those of the target.
         ...(headers ? { npm_config_nodedir: headers } : {}),
       },
     },

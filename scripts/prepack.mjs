@@ -1,5 +1,5 @@
-// npm's hook before `npm pack` and `npm publish`: builds what the tarball holds and git does not, or fails with one
-// line. Without it a fresh clone would be packed without code and without binaries, and npm would not say so.
+// npm's hook before `npm pack` and `npm publish`: builds the parts of the tarball that git does not hold, or fails with
+// one line. npm would pack a fresh clone without code and without binaries, and would not say so.
 import { bootstrapTypeScript } from './bootstrap.mjs';
 import { prebuild, targets } from './prebuild.mjs';
 import { main } from './run.mjs';

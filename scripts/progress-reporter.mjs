@@ -1,5 +1,5 @@
-// A line of progress now and then, where stdout is no terminal: files and tests so far, the time, and about how much is
-// left. On a terminal vitest draws its own.
+// A line of progress now and then, if stdout is no terminal: files and tests so far, the time, and about how much is
+// left. vitest draws its own on a terminal.
 
 /** Milliseconds between two lines. */
 const INTERVAL = 15_000;
@@ -12,7 +12,7 @@ function duration(milliseconds) {
 
 /** One line; `expected` and `done` weigh the files, see weightOf. */
 export function progressLine({ files, allFiles, tests, failed, elapsed, done, expected }) {
-  // Too early an estimate is wrong by a factor: vitest starts with the files that took longest.
+  // An early estimate is wrong by a factor: vitest starts with the files that took longest.
   const left =
     done < expected / 5 || files === allFiles ? '' : `, about ${duration((elapsed * (expected - done)) / done)} left`;
   const failures = failed === 0 ? '' : `, ${failed} failed`;

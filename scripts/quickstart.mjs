@@ -1,5 +1,5 @@
-// A first look in one command: how the memory of this machine is used, and what an allocation costs. Without a GPU also
-// on a simulated machine.
+// A first look in one command: the use of this machine's memory, and the cost of an allocation; without a GPU also on a
+// simulated machine.
 import { bootstrap } from './bootstrap.mjs';
 import { capture, main, run } from './run.mjs';
 

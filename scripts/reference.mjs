@@ -8,7 +8,7 @@ import { isMain, main, root, run } from './run.mjs';
 const TOOL = 'tools/reference';
 const output = join(root, 'build', 'reference');
 
-/** Whether TypeDoc is installed, in the version of its lock file. */
+/** True if TypeDoc is installed, in the version of its lock file. */
 export const referenceToolsAreCurrent = () => areInstalled(TOOL);
 
 /** Installs TypeDoc if it has to, and writes the pages. Throws where a doc comment is missing or wrong. */

@@ -84,7 +84,7 @@ export const FOLDERS = {
   cli: ['commands', 'core', 'mcp', 'shell'],
 };
 
-/** What may lie at the root of lib: doors, and root.ts, which must lie one level below the package. */
+/** Files at the root of lib: doors, and root.ts, which must lie one level below the package. */
 export const LIB_ROOT = ['cli.ts', 'index.ts', 'root.ts', 'sim.ts', 'worker.ts'];
 
 /** Room of native → the rooms it may include. Includes are written from native/. */
@@ -112,7 +112,7 @@ export const NATIVE_ROOMS = {
   'sim/programs': ['abi'],
 };
 
-/** What may lie at the root of native, besides folders. At the root of native/sim nothing may. */
+/** Files at the root of native, besides folders. The root of native/sim has none. */
 export const NATIVE_ROOT = ['addon.cc', 'addon.map', 'tsan.supp'];
 
 /** Import paths that lead into a room, from the folder `from` of lib. */

@@ -54,7 +54,7 @@ export async function main(body) {
   }
 }
 
-/** Whether the module with this import.meta.url is the script that node runs. */
+/** True if the module with this import.meta.url is the script that node runs. */
 export function isMain(url) {
   return process.argv[1] !== undefined && fileURLToPath(url) === process.argv[1];
 }

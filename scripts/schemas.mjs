@@ -42,7 +42,7 @@ function published({ $schema, definitions = {}, ...schema }, $id) {
   );
   const ranges = scalars.map(([name, { description, ...range }]) => [`#/definitions/${name}`, range]);
   const whole = withScalars({ $schema, $id, ...schema, $defs: Object.fromEntries(shapes) }, Object.fromEntries(ranges));
-  // On one line: programs read them, and indented they are half as large again.
+  // One line, because programs read them: indented they are half as large again.
   return `${JSON.stringify(whole).replaceAll('"#/definitions/', '"#/$defs/')}\n`;
 }
 
@@ -57,7 +57,7 @@ async function writeSchemas() {
     encodeRefs: false,
     skipTypeCheck: true,
   });
-  // Those of types that are gone, too.
+  // Schemas of types that are gone go, too.
   for (const name of readdirSync(join(root, 'schemas')).filter((file) => file !== 'machine.schema.json'))
     rmSync(join(root, 'schemas', name));
   for (const { type, id, file } of documents())

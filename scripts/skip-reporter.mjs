@@ -11,7 +11,7 @@ export function readSkips() {
   return JSON.parse(readFileSync(join(root, 'test/skips.json'), 'utf8'));
 }
 
-/** What vitest knows of a test, as it is compared with the list. `reason`: null where it was not skipped, '' without one. */
+/** vitest's facts of a test, for the comparison with the list. `reason`: null if not skipped, '' without one. */
 export function seen(test) {
   const { note, state } = test.result();
   const reason = note ?? /\(skipped: (.+?)\)/.exec(test.fullName)?.[1] ?? '';
@@ -39,7 +39,7 @@ function isLike(text, pattern) {
   return new RegExp(`^${parts.join('.*')}$`, 's').test(text);
 }
 
-/** What is wrong with the skips of a run, a sentence each. A listed test may run: that depends on the machine. */
+/** Faults of the skips of a run, a sentence each. A listed test may run: that depends on the machine. */
 export function unlisted(tests, rows) {
   const belongs = (test, row) => test.project === row.project && isLike(test.file, row.file);
   const isOf = (test, row) => belongs(test, row) && isLike(test.test, row.test);
@@ -109,7 +109,7 @@ export default class SkipReporter {
       failures.every(({ name }) => name !== `${project.name} ${relativeModuleId}`),
     );
     const tests = explained.flatMap((module) => [...module.children.allTests()].map(seen));
-    // With -t vitest reports tests that do not match as skipped; these need no reason.
+    // vitest -t reports tests that do not match as skipped; these need no reason.
     const isFiltered = process.argv.some((argument) => argument === '-t' || argument.startsWith('--testNamePattern'));
     const reasons = skipsByReason(tests);
     if (isFiltered) reasons.delete('');

@@ -1,5 +1,5 @@
-// Loads the addon, which is built once, in every supported version of Node, as Node-API promises. On an older Node the
-// command says in one line which one it needs.
+// Loads the addon, which is built once, in every supported version of Node, as Node-API promises. The command says on
+// an older Node, in one line, which one it needs.
 //   node scripts/smoke-nodes.mjs [20 22 …]
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { readJson } from './packages.mjs';
 import { capture, main, root } from './run.mjs';
 import { writeTotals } from './skip-reporter.mjs';
 
-/** Too old; 18 is Ubuntu 24.04's. */
+/** Versions that are too old; 18 is Ubuntu 24.04's. */
 const OLD = ['12', '16', '18'];
 const majors = process.argv.length > 2 ? process.argv.slice(2) : [...OLD, '20', '22', '24', '26'];
 
@@ -45,7 +45,7 @@ function refusal(node, version) {
   return required.includes(` needs Node ${needed}, `) ? null : `require('umaprobe') says ${required}`;
 }
 
-/** What three readings print on stderr. Node 24 warns about a pause below 0, in a process that was late. */
+/** Text of three readings on stderr. Node 24 warns about a pause below 0, in a process that was late. */
 function warningsOfWatch(node) {
   const late =
     'data:text/javascript,setInterval(() => { const end = Date.now() + 150; while (Date.now() < end); }, 1).unref()';

@@ -1,6 +1,6 @@
 // npm run soak -- [--minutes N] [--rest SECONDS] [--log FILE] [--plant descriptor|thread|memory|handle]: does mixed use
-// for minutes or hours leave anything behind? Two processes (test/soak/subject.mjs) use the library, one on a simulated machine, one on the real
-// kernel. What each holds at rest is sampled after each round; a line through the samples must be flat.
+// for minutes or hours leave anything behind? Two processes (test/soak/subject.mjs) use the library, one on a simulated
+// machine, one on the real kernel. Each is sampled at rest after each round; a line through the samples must be flat.
 import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,10 +20,10 @@ const WARM_UP = 1 / 4;
 const ROUNDS = 3;
 
 /**
- * What may grow by how much, by the fitted line: once, and for each minute.
- * A count at rest is the same after each round, so half of one is already a leak that repeats.
- * RSS creeps until malloc's arenas have their size and V8 has compiled what it will; 1 KiB of native memory per snapshot
- * would be 10 MiB a minute. The heap after a collection grows by code alone, as heap snapshots show.
+ * Limits of growth by the fitted line: once, and for each minute. A count at rest is the same after each round, so half
+ * of one is already a leak that repeats. RSS creeps until malloc's arenas have their size and V8 has compiled what it
+ * will; 1 KiB of native memory per snapshot would be 10 MiB a minute. The heap after a collection grows by code alone,
+ * as heap snapshots show.
  */
 const LIMITS = {
   rssBytes: { once: 5 * MiB, perMinute: 0.1 * MiB, unit: MiB, name: 'RSS, MiB' },

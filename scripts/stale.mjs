@@ -1,5 +1,5 @@
-// Whether a build output is up to date: a stamp file lists what it was built from, with a digest of each file. Modification
-// times would be wrong after a switch of branches and in a copy of the tree.
+// Tells whether a build output is up to date: a stamp file lists what it was built from, with a digest of each file.
+// Modification times would be wrong after a switch of branches and in a copy of the tree.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { root } from './run.mjs';
 /** First line of the stamp of a build that did not finish. */
 const UNFINISHED = 'unfinished\n';
 
-/** What an output is made from, one a line: the sources in the folders, single files, and values such as the architecture. */
+/** Sources of an output, one a line: the sources in the folders, single files, and values such as the architecture. */
 export function manifest(folders, files, values = []) {
   const paths = [...files];
   for (const folder of folders) {
@@ -31,8 +31,8 @@ export function changesBetween(before, now) {
 }
 
 /**
- * Builds unless the stamp says `now` and every output exists. `build` is given what changed since the last build, or null
- * where nothing is known of it. While a build runs, and after one that failed, the stamp's first line says so.
+ * Builds unless the stamp says `now` and every output exists. `build` gets the changes since the last build, or null if
+ * they are not known. The stamp's first line tells of a build that runs or has failed.
  */
 export async function unlessCurrent({ what, stamp, now, outputs, build }) {
   const path = join(root, stamp);

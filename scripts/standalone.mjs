@@ -20,7 +20,7 @@ export const NODE = '24';
 const folder = join(root, 'build-standalone');
 const { version, dependencies } = readJson(join(root, 'package.json'));
 
-/** What runs the file that lib/standalone/main.ts has found: import() works in files only. */
+/** Runs the file that lib/standalone/main.ts has found: import() works in files only. */
 const START = "import(require('node:url').pathToFileURL(process.argv[1]).href);\n";
 
 /** The file of an architecture. */
@@ -62,7 +62,7 @@ function dependencyFiles(path) {
   );
 }
 
-/** What the standalone file unpacks: the package without declarations, pages and sources. */
+/** Files that the standalone file unpacks: the package without declarations, pages and sources. */
 function packageFiles(arch) {
   return [
     'package.json',
@@ -83,7 +83,7 @@ function nodeInside(arch) {
   return arch === process.arch ? own : nodeBinary(arch, versionOf(own));
 }
 
-/** Where the content of each file of the package is. */
+/** Paths of the content of each file of the package. */
 function sourcesOf(arch, work) {
   const sources = Object.fromEntries(packageFiles(arch).map((path) => [path, join(root, path)]));
   sources['LICENSE.node'] = join(nodeInside(arch), '../../LICENSE');

@@ -1,4 +1,4 @@
-// npm test: everything that can run here in minutes. What is slow and rarely breaks runs in CI only; the last line names it.
+// npm test: everything that can run here in minutes. The last line names slow tests that rarely break: CI runs them.
 //   node scripts/test.mjs [project …] [-- [words or vitest's own arguments]]
 // Projects are those of vitest.config.ts; a word that is a folder of one (test/unit/run) or of a wing in it
 // (test/unit/run/guard) means that folder, any other word the files whose path has it.
@@ -28,7 +28,7 @@ function wingsOf(project) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 }
 
-/** What to run for these arguments: the projects, whether npm test names none, and vitest's arguments. */
+/** Plan of a run for these arguments: the projects, whether npm test names none, and vitest's arguments. */
 export function planOf(given) {
   const dashes = given.indexOf('--');
   const named = dashes < 0 ? given : given.slice(0, dashes);

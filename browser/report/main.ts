@@ -21,7 +21,7 @@ import { createTimeline } from './record.ts';
 import { stressCharts } from './stress.ts';
 import { sweepCharts } from './sweep.ts';
 
-type Report =
+type ChartedReport =
   | EstimateReport
   | EstimateTable
   | ExplainReport
@@ -35,7 +35,7 @@ type Report =
   | SweepReport;
 
 const text = textOf('report');
-const report = JSON.parse(text) as Report | null;
+const report = JSON.parse(text) as ChartedReport | null;
 const charts = document.getElementById('charts');
 
 if (report?.schema === 'umaprobe/record/1') drawTimelines(report.sessions);
@@ -43,7 +43,7 @@ else if (report?.schema === 'umaprobe/launch/1') drawRecording();
 else if (report !== null && charts !== null) drawCharts(report, charts);
 if (report !== null) offerData();
 
-function specsOf(document: Report): ChartSpec[] {
+function specsOf(document: ChartedReport): ChartSpec[] {
   switch (document.schema) {
     case 'umaprobe/sweep/1':
       return sweepCharts(document);
@@ -57,7 +57,7 @@ function specsOf(document: Report): ChartSpec[] {
   }
 }
 
-function drawCharts(document: Report, container: HTMLElement): void {
+function drawCharts(document: ChartedReport, container: HTMLElement): void {
   const specs = specsOf(document);
   const charts = specs.map((spec) => createChart(container, spec));
   let log = prefersLog(specs);

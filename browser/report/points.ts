@@ -5,8 +5,8 @@ export function secondsOf(at: string): number {
   return Date.parse(at) / 1000;
 }
 
-/** What the charts need of a session. */
-export type Course = Pick<
+/** Parts of a session that the charts need. */
+export type SessionCourse = Pick<
   RecordedSession,
   | 'end'
   | 'endReason'
@@ -23,7 +23,7 @@ export type Course = Pick<
 >;
 
 /** The series, with every frame of the last seconds in place of its last bins, and a gap where nothing was recorded. */
-export function pointsOf({ lastSeconds, series }: Pick<Course, 'lastSeconds' | 'series'>): SeriesPoint[] {
+export function pointsOf({ lastSeconds, series }: Pick<SessionCourse, 'lastSeconds' | 'series'>): SeriesPoint[] {
   const from = lastSeconds[0]?.at ?? '9999';
   const all = [...series.filter(({ at }) => at < from), ...lastSeconds];
   return all.flatMap((point, index) => {
@@ -32,7 +32,7 @@ export function pointsOf({ lastSeconds, series }: Pick<Course, 'lastSeconds' | '
   });
 }
 
-/** What stands between two points where nothing was read; null: they are neighbours. */
+/** The gap between two points with no reading between them; null: they are neighbours. */
 export function gapBetween(before: SeriesPoint | undefined, { at }: SeriesPoint): SeriesPoint | null {
   if (before === undefined) return null;
   const end = Date.parse(before.at) + before.spanMs;

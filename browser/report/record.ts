@@ -9,7 +9,7 @@ import { type ChartSpec, type Line, type Moment, type Stretch, stroke } from '..
 import type { Theme } from '../theme.ts';
 import { createZoom, type Zoom } from '../zoom.ts';
 import { zoomButtons } from '../zoom-buttons.ts';
-import { type Course, pointsOf, secondsOf } from './points.ts';
+import { pointsOf, type SessionCourse, secondsOf } from './points.ts';
 
 /** Points of the shortest span that the charts show. */
 const LEAST_POINTS = 5;
@@ -31,7 +31,7 @@ export function createTimeline(container: HTMLElement, session: RecordedSession)
   };
 }
 
-export function specsOf(session: Course, points: readonly SeriesPoint[], zoom: Zoom): ChartSpec[] {
+export function specsOf(session: SessionCourse, points: readonly SeriesPoint[], zoom: Zoom): ChartSpec[] {
   const { floor, swapTotal } = session;
   const x = {
     xName: 'time of day, UTC',
@@ -100,7 +100,7 @@ const MOST_LINES = 6;
 
 /** The largest processes by what `of` says; null: there are none, or they hold nothing. */
 function processSpec(
-  { processSeries }: Course,
+  { processSeries }: SessionCourse,
   title: string,
   of: (course: RecordedProcessCourse) => readonly (number | null)[],
   zoom: Zoom,
@@ -133,7 +133,7 @@ function hasValues({ lines }: ChartSpec): boolean {
   return lines.some(({ bare, values }) => bare !== true && values.some((value) => value !== null));
 }
 
-function momentsOf(session: Course): Moment[] {
+function momentsOf(session: SessionCourse): Moment[] {
   const { end, lastAt, marks } = session;
   const { label, style } = endOf(session);
   const marked = marks.map(({ at, text }): Moment => ({ at: secondsOf(at), label: text, colour: 'soft' }));
@@ -141,7 +141,7 @@ function momentsOf(session: Course): Moment[] {
   return [...marked, { at: secondsOf(lastAt), label, colour: style === 'danger' ? 'warn' : 'ink' }];
 }
 
-function stretchesOf({ plateaus, transients }: Course): Stretch[] {
+function stretchesOf({ plateaus, transients }: SessionCourse): Stretch[] {
   return [
     ...plateaus.map(({ free, from, to }): Stretch => {
       return { from: secondsOf(from), to: secondsOf(to), height: free / GiB, colour: 'kind-1' };

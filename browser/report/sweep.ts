@@ -5,14 +5,14 @@ import { isFailed } from '../../lib/show/render/sweep-steps.ts';
 import type { AllocatorKind, SweepReport, SweepStep, Times } from '../../lib/types/index.ts';
 import { type ChartSpec, type Line, stroke } from '../lines.ts';
 
-type Reading = (step: SweepStep) => Times | number | null;
+type StepTime = (step: SweepStep) => Times | number | null;
 
 export function sweepCharts(report: SweepReport): ChartSpec[] {
   const shown = report.steps.filter((step) => step.allocMs !== null || isFailed(step));
   const kinds = [...new Set(shown.map(({ kind }) => kind))];
   const bytes = [...new Set(shown.map(({ requestedBytes }) => requestedBytes))].sort((a, b) => a - b);
   const { unit, name, binary } = sizeUnit(bytes);
-  const chart = (title: string, yUnit: string, reading: Reading): ChartSpec => ({
+  const chart = (title: string, yUnit: string, reading: StepTime): ChartSpec => ({
     title,
     unit: yUnit,
     xName: `size, ${name}`,
@@ -34,7 +34,7 @@ function line(
   kind: AllocatorKind,
   sizes: readonly number[],
   steps: readonly SweepStep[],
-  reading: Reading,
+  reading: StepTime,
   repeated: boolean,
 ): Line {
   const mine = sizes.map(

@@ -1,4 +1,4 @@
-/** What a page knows of a machine over time: its recordings, and each reading since the page was opened. Bounded. */
+/** A page's facts of a machine over time: its recordings, and each reading since the page was opened. Bounded. */
 import { endOf } from '../../lib/show/render/record-facts.ts';
 import type {
   RecordedMark,
@@ -7,10 +7,10 @@ import type {
   RecordedSession,
   SeriesPoint,
 } from '../../lib/types/index.ts';
-import { type Course, gapBetween, pointsOf } from '../report/points.ts';
+import { gapBetween, pointsOf, type SessionCourse } from '../report/points.ts';
 
 export const DAY_MS = 24 * 3_600_000;
-/** Of the memory: every reading of half an hour at one a second, before that one a minute. */
+/** Points of the memory: every reading of half an hour at one a second, before that one a minute. */
 const MOST_POINTS = 6000;
 const NEWEST_POINTS = 2000;
 const POINT_MS = 60_000;
@@ -21,7 +21,7 @@ const LIST_MS = 120_000;
 /** Processes with a course: of those that have ended the smallest are forgotten. */
 const MOST_PROCESSES = 24;
 
-export function emptyCourse(): Course {
+export function emptyCourse(): SessionCourse {
   return {
     end: 'running',
     endReason: null,
@@ -39,10 +39,10 @@ export function emptyCourse(): Course {
 }
 
 /**
- * The sessions of a day and the readings of this page as one course; of a time that was recorded the recording counts, also what a
- * machine that is back had before it stopped. How each session ended is a mark.
+ * The sessions of a day and the readings of this page as one course; the recording counts for a recorded time, also for
+ * that before a machine stopped and came back. The end of each session is a mark.
  */
-export function addHistory(course: Course, sessions: readonly RecordedSession[]): void {
+export function addHistory(course: SessionCourse, sessions: readonly RecordedSession[]): void {
   const isLive = ({ at }: { at: string }): boolean =>
     !sessions.some(({ lastAt, startedAt }) => at >= startedAt && at <= lastAt);
   const live = course.series.filter(isLive);
@@ -63,7 +63,7 @@ export function addHistory(course: Course, sessions: readonly RecordedSession[])
       keyOf,
     ),
   );
-  const lists = ({ at, processes }: Course['processSeries']): RecordedProcesses[] =>
+  const lists = ({ at, processes }: SessionCourse['processSeries']): RecordedProcesses[] =>
     listsOf({ at, processes: processes.filter((each) => largest.has(keyOf(each))) });
   const recorded = sessions.flatMap(({ processSeries }) => lists(processSeries));
   course.processSeries = { at: [], processes: [] };
@@ -79,7 +79,7 @@ function endMark(session: RecordedSession): RecordedMark[] {
 }
 
 /** A reading that the course has already, as after a reconnection, changes nothing. */
-export function addPoint(course: Course, point: SeriesPoint): void {
+export function addPoint(course: SessionCourse, point: SeriesPoint): void {
   const { series } = course;
   if (point.at <= (series.at(-1)?.at ?? '')) return;
   const gap = gapBetween(series.at(-1), point);
@@ -129,7 +129,7 @@ function extreme(of: (a: number, b: number) => number, a: number | null, b: numb
   return a === null ? b : b === null ? a : of(a, b);
 }
 
-export function addProcesses(course: Course, { at, processes }: RecordedProcesses): void {
+export function addProcesses(course: SessionCourse, { at, processes }: RecordedProcesses): void {
   const { processSeries } = course;
   if (at <= (processSeries.at.at(-1) ?? '')) return;
   const { length } = processSeries.at;
@@ -173,7 +173,7 @@ function largestOf(processes: readonly RecordedProcessCourse[]): RecordedProcess
 }
 
 /** Lists of the same two minutes become one, but the newest: the highest value of each process. */
-function thinLists({ processSeries }: Course): void {
+function thinLists({ processSeries }: SessionCourse): void {
   const { at, processes } = processSeries;
   const older = at.length - NEWEST_LISTS;
   const starts = at.flatMap((time, place) =>
@@ -192,7 +192,7 @@ function thinLists({ processSeries }: Course): void {
   }
 }
 
-function listsOf({ at, processes }: Course['processSeries']): RecordedProcesses[] {
+function listsOf({ at, processes }: SessionCourse['processSeries']): RecordedProcesses[] {
   return at.map((time, place) => ({
     at: time,
     processes: processes.flatMap(({ gpuBytes, held, name, pid }) => {

@@ -7,7 +7,7 @@ import { dayAndTime } from '../../lib/show/render/record-facts.ts';
 import type { SeriesPoint } from '../../lib/types/index.ts';
 import { type Chart, createChart } from '../chart.ts';
 import type { ChartSpec } from '../lines.ts';
-import { type Course, pointsOf, secondsOf } from '../report/points.ts';
+import { pointsOf, type SessionCourse, secondsOf } from '../report/points.ts';
 import { specsOf } from '../report/record.ts';
 import { theme } from '../theme.ts';
 import { createZoom, type Zoom } from '../zoom.ts';
@@ -36,7 +36,7 @@ export class HistoryView {
   }
 
   /** @param before what is said of the time before this page. */
-  draw(course: Course, before: string | null): void {
+  draw(course: SessionCourse, before: string | null): void {
     const points = pointsOf(course);
     const [first, last] = [points[0], points.at(-1)];
     const hasCharts = first !== undefined && last !== undefined && points.length >= 2;
@@ -44,7 +44,7 @@ export class HistoryView {
     morphInto(this.#tables, this.#below(course, zoom, before).text);
   }
 
-  #drawCharts(course: Course, points: readonly SeriesPoint[], first: SeriesPoint, last: SeriesPoint): Zoom {
+  #drawCharts(course: SessionCourse, points: readonly SeriesPoint[], first: SeriesPoint, last: SeriesPoint): Zoom {
     const zoom = this.#zoomTo(secondsOf(first.at), secondsOf(last.at) + last.spanMs / 1000);
     const specs = specsOf(course, points, zoom);
     for (const [title, { chart }] of this.#shown)
@@ -56,7 +56,7 @@ export class HistoryView {
     return zoom;
   }
 
-  /** In the colours of another theme. */
+  /** Draws in the colours of another theme. */
   redraw(): void {
     const colours = theme();
     for (const { chart } of this.#shown.values()) chart.draw(colours, false);
@@ -99,11 +99,11 @@ export class HistoryView {
     this.#shown.set(spec.title, { chart, lines });
   }
 
-  #below(course: Course, zoom: Zoom | null, before: string | null): Markup {
+  #below(course: SessionCourse, zoom: Zoom | null, before: string | null): Markup {
     return html`<div>${before === null ? null : html`<p>${before}</p>`}</div>${zoom === null ? null : this.#chartTable(course, zoom)}${processTable(course, this.#host)}${markTable(course, this.#host)}`;
   }
 
-  #chartTable(course: Course, zoom: Zoom): Markup {
+  #chartTable(course: SessionCourse, zoom: Zoom): Markup {
     const { from, to } = zoom.span();
     const inSpan = pointsOf(course).filter(({ at }) => secondsOf(at) >= from && secondsOf(at) <= to);
     const length = Math.max(1, (to - from) / ROWS);
@@ -129,7 +129,7 @@ export class HistoryView {
   }
 }
 
-function processTable({ processSeries }: Course, host: string): Markup | null {
+function processTable({ processSeries }: SessionCourse, host: string): Markup | null {
   if (processSeries.processes.length === 0) return null;
   const largest = processSeries.processes.toSorted((a, b) => b.highestHeld - a.highestHeld).slice(0, ROWS);
   return html`<details><summary>Processes as a table</summary>${scrollTable(
@@ -144,7 +144,7 @@ function processTable({ processSeries }: Course, host: string): Markup | null {
   )}</details>`;
 }
 
-function markTable({ marks }: Course, host: string): Markup | null {
+function markTable({ marks }: SessionCourse, host: string): Markup | null {
   if (marks.length === 0) return null;
   return html`<details><summary>Marks, and how recordings ended</summary>${scrollTable(
     `Marks of ${host}`,

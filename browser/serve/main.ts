@@ -1,7 +1,7 @@
 /** The script of serve's page: replaces what a reading changed, draws the history, and says how old a reading is. */
 import { formatDuration } from '../../lib/base/format.ts';
 import type { LiveHistory, LivePage, LiveReading } from '../../lib/types/index.ts';
-import type { Course } from '../report/points.ts';
+import type { SessionCourse } from '../report/points.ts';
 import { addHistory, addPoint, addProcesses, emptyCourse } from './course.ts';
 import { HistoryView } from './history.ts';
 import { morphInto } from './morph.ts';
@@ -15,26 +15,26 @@ const stops = document.getElementById('stops') as HTMLElement;
 
 /** Charts are drawn no more often: a reader does not see more. */
 const DRAW_MS = 2000;
-/** After which a machine that is back, or was late, is asked for its history: longer than the server keeps an answer, 25 s. */
+/** Time until a machine that is back, or was late, is asked for its history: the server keeps an answer for 25 s. */
 const BACK_MS = 30_000;
 
 class MachineView {
   readonly section: HTMLElement;
-  readonly course: Course = emptyCourse();
+  readonly course: SessionCourse = emptyCourse();
   readonly #index: number;
   readonly host: string;
-  /** Of the last day, as far as they are known. */
+  /** Stops of the last day, as far as they are known. */
   stops: readonly Stop[] = [];
-  /** Whether they are all that there are. */
+  /** True: these are all stops. */
   knowsStops = false;
   readonly #history: HistoryView;
   #label = '';
-  /** When the reading was taken, by the clock of this page. null: there is none. */
+  /** Time of the reading, by the clock of this page. null: there is none. */
   #takenMs: number | null = null;
   #drawnMs = Number.NEGATIVE_INFINITY;
-  /** Whether the course has recordings. */
+  /** True: the course has recordings. */
   #hasHistory = false;
-  /** Of the time before; null: it is in the course. */
+  /** Text about the time before; null: it is in the course. */
   #before: string | null = 'What was recorded before is being read.';
 
   constructor(index: number, host: string) {
@@ -63,7 +63,7 @@ class MachineView {
     showStops();
   }
 
-  /** When the page is opened, and when the machine is back: it may have stopped. Again if the answer was late. */
+  /** Runs when the page is opened, and when the machine is back: it may have stopped. Repeats a late answer. */
   async readHistory(): Promise<void> {
     const history = await readHistory(this.#index).catch((error: unknown) => unread(String(error)));
     this.#begin(history);
@@ -148,7 +148,7 @@ function showStops(): void {
 
 for (const view of views) void view.readHistory();
 
-/** Of several machines one is shown: that of the address, else the first. */
+/** Shows one of several machines: that of the address, else the first. */
 function select(): void {
   const chosen = views.find(({ section }) => `#${section.id}` === location.hash) ?? views[0];
   for (const view of views) view.section.hidden = view !== chosen;

@@ -1,4 +1,4 @@
-/** What stopped in the last day, on all machines of the page: recordings that nobody ended, and what memory was like then. */
+/** Stops of the last day on all machines of the page: recordings that nobody ended, and the memory at that time. */
 import { formatBytes } from '../../lib/base/format.ts';
 import { html, type Markup } from '../../lib/show/render/html/markup.ts';
 import { scrollTable } from '../../lib/show/render/html/scroll-table.ts';
@@ -11,7 +11,7 @@ export interface Stop {
   label: string;
   sentence: string;
   lowest: RecordedSession['lowestAvailable'];
-  /** What held the most about then; null: there is no list. */
+  /** Largest holder at that time; null: there is no list. */
   largest: string | null;
 }
 
@@ -26,11 +26,11 @@ export function stopsOf(sessions: readonly RecordedSession[]): Stop[] {
   });
 }
 
-/** What is known of one machine. */
+/** Known stops of one machine. */
 export interface MachineStops {
   host: string;
   stops: readonly Stop[];
-  /** Whether they are all that there are. */
+  /** True: these are all stops. */
   knowsStops: boolean;
 }
 

@@ -1,14 +1,14 @@
-/** What comes from the server of this page, and from no other. */
+/** Messages of this page's server, and of no other. */
 import type { LiveHistory, LiveReading } from '../../lib/types/index.ts';
 
 export interface Listener {
   machine(reading: LiveReading): void;
   summary(text: string): void;
-  /** Whether readings come; a browser connects again by itself. */
+  /** Tells whether readings come; a browser connects again by itself. */
   connected(isLive: boolean): void;
 }
 
-/** Where there is no place now: the browser itself tries again only after a connection that was there. */
+/** Time before a retry if there is no place: the browser itself retries only after a connection that was there. */
 const RETRY_MS = 10_000;
 
 export function listen(listener: Listener): void {

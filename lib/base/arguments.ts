@@ -42,8 +42,8 @@ export function sizeOutOfRange(name: string, expected: string, bytes: number): R
   return withCode(new RangeError(`${name} is ${formatBoth(bytes)}; expected ${expected}`), 'ERR_OUT_OF_RANGE');
 }
 
-/** Every key of an options type. The compiler refuses a table that lacks one, or that has another. */
-export type Keys<Options> = Readonly<Record<keyof Options, true>>;
+/** Every key of an options type, or of all types of a union. The compiler refuses a table that lacks one, or that has another. */
+export type Keys<Options> = Readonly<Record<Options extends unknown ? keyof Options : never, true>>;
 
 /**
  * An object with known keys only: a misspelt limit must not be ignored.

@@ -6,8 +6,8 @@ import { Folder } from './folder.ts';
 import { Refusal } from './trusted-folder.ts';
 
 /**
- * Why the path cannot be written, as the rest of a sentence that starts with the path; null: no obstacle found. Rehearses
- * the write in the same folder, so that what would fail after hours of work fails now.
+ * Returns why the path cannot be written, as the rest of a sentence that starts with the path; null: no obstacle found.
+ * Rehearses the write in the same folder, so that a write that would fail after hours of work fails now.
  */
 export function obstacle(path: string): string | null {
   let folder: Folder | undefined;

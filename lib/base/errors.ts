@@ -22,7 +22,7 @@ export interface Failure {
    */
   name: string;
   /**
-   * Message of the source; may be empty. It does not repeat call, name and status. For LIBRARY_MISSING it lists every
+   * Message of the source; may be empty. It does not repeat call, name and status. With LIBRARY_MISSING it lists every
    * path tried, each with the loader's message.
    */
   message: string;
@@ -54,7 +54,7 @@ export class UmaError extends Error {
     this.nativeName = failure.name;
   }
 
-  // On the prototype, not the instance: console.log would print it as one more field.
+  // A field of the prototype: console.log would print one of the instance.
   override get name(): string {
     return 'UmaError';
   }

@@ -13,7 +13,7 @@ export function reason(failure: Failure): string {
   return `${errorCode(failure)}: ${failure.call} answered ${failure.name}${status}${message}`;
 }
 
-/** Whether a `from` record says that what is there could not be read, and not that there is nothing. */
+/** True if a `from` record says that the fact could not be read, and not that it does not exist. */
 export function isUnread(source: string | undefined): boolean {
   return source?.startsWith('ERR_UMA') === true && !source.startsWith('ERR_UMA_NOT_SUPPORTED');
 }

@@ -1,4 +1,4 @@
-/** Whether a program can be started, as a shell and execvp(3) look for it: by its path, or in the folders of PATH. */
+/** Tells whether a program can be started, as a shell and execvp(3) do: by its path, or in the folders of PATH. */
 
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';

@@ -49,7 +49,7 @@ export class Folder {
    * Opens a file of this user, made with mode 0600. Nothing waits: a FIFO is refused.
    *
    * @param flags O_RDWR, O_CREAT… without O_TRUNC.
-   * @throws Refusal for a link and for what is another user's or has other names; the system's error: ENXIO for a FIFO, a device.
+   * @throws Refusal for a link, another user's file and one with other names; the system's error: ENXIO for a FIFO, a device.
    */
   openFile(name: string, flags: number): number {
     return this.#open(name, flags, ({ nlink, uid }) => {
@@ -134,7 +134,7 @@ export class Folder {
     return { fd: openSync(this.at(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode), name };
   }
 
-  /** What has this name, links not followed; undefined: nothing. */
+  /** The file of this name, links not followed; undefined: none. */
   stat(name: string): Stats | undefined {
     return lstatSync(this.at(name), { throwIfNoEntry: false });
   }
@@ -155,7 +155,7 @@ export class Folder {
     if (this.stat(name)?.isSocket() === true) unlinkSync(this.at(name));
   }
 
-  /** Only then is the name of a new file on disk. */
+  /** Puts the names of new files on disk: they are not there before. */
   sync(): void {
     const fd = openSync(this.at('.'), O_RDONLY | O_DIRECTORY);
     try {

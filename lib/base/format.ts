@@ -1,6 +1,6 @@
 /**
  * Numbers as text, and back. Bytes are shown in GiB (2^30, the unit of the kernel and CUDA); totals also in GB (10^9,
- * the unit of data sheets). For the memory of a Spark the two differ by 9, and mixing them up looks like 9 GB lost.
+ * the unit of data sheets). The two differ by 9 for the memory of a Spark, and mixing them up looks like 9 GB lost.
  */
 
 export const KiB = 1024;
@@ -45,7 +45,7 @@ export function formatBoth(bytes: number | null): string {
 /** "128,518,619,136": every digit. */
 export function formatCount(count: number | null): string {
   if (count === null) return UNKNOWN;
-  // Not toLocaleString(): its first call takes 8 ms.
+  // toLocaleString() takes 8 ms on its first call.
   return Number.isSafeInteger(count)
     ? String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
     : count.toLocaleString('en-US', { maximumFractionDigits: 20 });
@@ -121,7 +121,7 @@ const SIZE_BYTES: Readonly<Record<string, number>> = {
 
 /**
  * "8GB" → 8·10^9, "8GiB" → 8·2^30, "4096B" → 4096 bytes; null for anything else. A number without a unit is rejected:
- * "60" was hardly ever meant as 60 bytes. So is "8G", which could be either. "0" is the same in every unit.
+ * "60" was hardly ever meant as 60 bytes. "8G", which could be either, is rejected, too. "0" is the same in every unit.
  */
 export function parseSize(text: string): number | null {
   if (text.trim() === '0') return 0;
@@ -140,7 +140,7 @@ export function parseSize(text: string): number | null {
 /** toFixed() that prints a tiny negative number as "0.00", not "-0.00". */
 function fixed(value: number, digits: number): string {
   const text = value.toFixed(digits);
-  return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text;
+  return text.startsWith('-') && Number(text) === 0 ? text.slice(1) : text;
 }
 
 /** "1 file", "12,345 files". */
@@ -161,7 +161,7 @@ export function printable(text: string): string {
 
 /** The same on one line (a process name, a loader's message). */
 export function clean(text: string): string {
-  return printable(text.replace(/\s+/g, ' '));
+  return printable(text.replace(/\s{2,}|[^\S ]/g, ' '));
 }
 
 /** A JSON document in which such characters are escaped: JSON.stringify leaves those above U+001F as they are. */

@@ -1,4 +1,4 @@
-/** What Node changes of this process before its first line runs, as far as it can be told: for programs that shall not see it. */
+/** The state of this process before Node changed it, as far as it can be told: programs that it starts get that. */
 
 import { readdirSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -19,12 +19,12 @@ const MOST = 1024;
 
 let remembered = NOTHING;
 
-/** Looks what this process was started with. To be called before anything is opened here. */
+/** Remembers the state in which this process was started. Call it before anything is opened here. */
 export function rememberInherited(): void {
   remembered = { descriptors: descriptors(), ...settingsOf(process.ppid) };
 }
 
-/** What `rememberInherited()` saw; nothing before. */
+/** Result of `rememberInherited()`; empty before it. */
 export function inherited(): Inherited {
   return remembered;
 }

@@ -14,7 +14,7 @@ export const LIMITS = {
   deadlineMs: { min: 1, max: 600_000 },
   pssLimitMs: { min: 0, max: 60_000 },
   intervalMs: { min: 10, max: 3_600_000 },
-  /** Of a page in a browser, over the network. */
+  /** Page in a browser, over the network. */
   serveIntervalMs: { min: 1000, max: 3_600_000 },
   stepTimeoutMs: { min: 100, max: 3_600_000 },
   timeoutMs: { min: 100, max: 86_400_000 },
@@ -22,7 +22,7 @@ export const LIMITS = {
   syncLimitMs: { min: 100, max: 3_600_000 },
   recordIntervalMs: { min: 1, max: 1000 },
   frameMs: { min: 10, max: 60_000 },
-  /** Between two lists of processes; 0, none, is apart. */
+  /** Time between two lists of processes; 0 (no lists) is checked apart. */
   processesMs: { min: 1000, max: 3_600_000 },
   /** The end of a recording. */
   lastMs: { min: 1000, max: 3_600_000_000 },
@@ -42,14 +42,14 @@ export const LIMITS = {
   hosts: { min: 1, max: 16 },
   /** Characters of a command for the shell of another machine. */
   remoteCommandLength: { min: 1, max: 4096 },
-  /** On one machine at the same time. */
+  /** Models on one machine at the same time. */
   models: { min: 2, max: 16 },
   parameters: { min: 1, max: 16 },
   parameterValues: { min: 1, max: 64 },
   stepCount: { min: 1, max: 1_000_000 },
   repeat: { min: 1, max: 1000 },
   top: { min: 0, max: 100_000 },
-  /** Of an estimate: far above what a machine can do, and low enough for exact sums. */
+  /** Tokens of an estimate: far above what a machine can do, and low enough for exact sums. */
   tokens: { min: 1, max: 100_000_000 },
   sequences: { min: 1, max: 100_000 },
   devices: { min: 1, max: 1024 },
@@ -71,5 +71,5 @@ export const SOME_BYTES: Range = { min: 1 };
 /** Any size. */
 export const ANY_BYTES: Range = { min: 0 };
 
-/** Limit of a sync, in milliseconds: writing 60 GiB to the disk of a GB10 takes half a minute. What it leaves stays dirty. */
+/** Limit of a sync, in milliseconds: writing 60 GiB to the disk of a GB10 takes half a minute. The rest stays dirty. */
 export const SYNC_LIMIT_MS = 60_000;

@@ -8,7 +8,7 @@ import { formatCount, KiB } from './format.ts';
 
 const STATUS: Readonly<Record<string, number>> = system.errno;
 
-/** What is wrong with a path, by the system's name for it. */
+/** The system's names for faults of a path, in words. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
   ENOTDIR: 'a part of it is no folder',

@@ -7,8 +7,8 @@ export function didYouMean(word: string, known: readonly string[], prefix = ''):
 }
 
 /**
- * The known word with the fewest edits, at most a third of the letters; null: there is none. Of two letters only one may
- * be missing, and a single letter is like nothing: every other one is as near.
+ * The known word with the fewest edits, at most a third of the letters; null: there is none. A word of two letters may
+ * lack only one, and a single letter has no near word: every other one is as near.
  */
 export function nearest(word: string, known: readonly string[]): string | null {
   let best: string | null = null;

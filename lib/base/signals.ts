@@ -2,7 +2,7 @@
 
 import { constants } from 'node:os';
 
-/** Of glibc; Node does not name these. */
+/** Number of glibc; Node does not name these signals. */
 const SIGRTMIN = 34;
 
 /** "SIGTERM", "SIGRTMIN+2". */

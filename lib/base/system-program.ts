@@ -2,10 +2,10 @@
 
 import { accessSync, constants } from 'node:fs';
 
-/** In the order of the search. */
+/** Folders in the order of the search. */
 const FOLDERS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'] as const;
 
-/** Where `systemProgram` looks, as the end of a sentence: "in none of /usr/sbin, …". */
+/** The folders of `systemProgram`, as the end of a sentence: "in none of /usr/sbin, …". */
 export const SYSTEM_FOLDERS = FOLDERS.join(', ');
 
 /** The absolute path of a program; null: it is in none of the folders. */

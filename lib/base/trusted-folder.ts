@@ -22,7 +22,7 @@ const O_PATH = 0o10000000;
 /** Links followed and folders made on the way: the kernel's own limit for links. */
 const MOST_TURNS = 40;
 
-/** Whom a user namespace shows as the owner of what no user of it owns, as / in a container without root. */
+/** Owner that a user namespace shows for files that no user of it owns, as / in a container without root. */
 const UNMAPPED = 65_534;
 
 /** A file or folder that is there, and is not used. */
@@ -36,10 +36,10 @@ export class Refusal extends Error {
 }
 
 /**
- * Where root writes; other users write where the kernel lets them.
+ * Places where root writes; other users write where the kernel lets them.
  * `asked`: a file that was asked for, also in the folder of another user, if the whole way into it is that user's.
- * `own`: in a folder of root, in which no other user replaces a file: others may not write it, or it is as /tmp is.
- * `private`: in a folder of root that nobody else may write.
+ * `own`: a folder of root, in which no other user replaces a file: others may not write it, or it is as /tmp is.
+ * `private`: a folder of root that nobody else may write.
  */
 export type Trust = 'asked' | 'own' | 'private';
 
@@ -71,7 +71,7 @@ function makeFolder(path: string): void {
 }
 
 /** An open folder on the way. */
-interface Step {
+interface OpenFolder {
   path: string;
   fd: number;
   stat: Stats;
@@ -87,11 +87,11 @@ function openAsRoot(path: string, trust: Trust): number {
   }
 }
 
-/** From folder to folder, each looked at before a name is looked up in it. */
+/** Walks from folder to folder, and looks at each before it looks up a name in it. */
 class Way {
-  here: Step = step('/', '/');
+  here: OpenFolder = step('/', '/');
   readonly #trust: Trust;
-  /** From `here` on. */
+  /** Names from `here` on. */
   #names: string[];
   /** Links followed and folders made. */
   #turns = 0;
@@ -119,7 +119,7 @@ class Way {
     return this.here.fd;
   }
 
-  #goTo(next: Step): void {
+  #goTo(next: OpenFolder): void {
     closeSync(this.here.fd);
     this.here = next;
   }
@@ -149,13 +149,13 @@ function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-function step(at: string, path: string): Step {
+function step(at: string, path: string): OpenFolder {
   const fd = openSync(at, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   return { path, fd, stat: fstatSync(fd) };
 }
 
 /** null: it is a link, no folder, or missing. */
-function folderAt(at: string, path: string): Step | null {
+function folderAt(at: string, path: string): OpenFolder | null {
   try {
     return step(at, path);
   } catch (error) {
@@ -168,7 +168,7 @@ function isRoots({ uid }: Stats): boolean {
   return uid === 0 || (uid === UNMAPPED && isUnmapped(uid));
 }
 
-/** Whether this process is in a user namespace that has no user of that id: what shows as its is another namespace's. */
+/** True if this process is in a user namespace without a user of that id: such a file is another namespace's. */
 function isUnmapped(uid: number): boolean {
   const ranges = systemText('/proc/self/uid_map').trim().split('\n').filter(Boolean);
   return (
@@ -185,23 +185,23 @@ const GROUP_OR_OTHERS_WRITE = 0o022;
 const OTHERS_WRITE = 0o002;
 
 /** Every user may replace what lies in a folder that all may write, unless it is sticky. */
-export function checkNames({ path, stat }: Pick<Step, 'path' | 'stat'>): void {
+export function checkNames({ path, stat }: Pick<OpenFolder, 'path' | 'stat'>): void {
   if ((stat.mode & OTHERS_WRITE) === 0 || (stat.mode & STICKY) !== 0) return;
   throw new Refusal('SHARED_FOLDER', `every user may replace what is in ${described(path, stat)}; ${REMEDY}`);
 }
 
-/** What lies in another user's folder must be that user's: who may put a folder there must not choose one of others. */
-function checkStep(before: Step, { path, stat }: Step): void {
+/** A file in another user's folder must be that user's, who must not choose a folder of others. */
+function checkStep(before: OpenFolder, { path, stat }: OpenFolder): void {
   if (isRoots(before.stat) || stat.uid === before.stat.uid) return;
   throw new Refusal('FOREIGN_FOLDER', `${described(path, stat)} is in a folder of uid ${before.stat.uid}; ${REMEDY}`);
 }
 
-function checkRoots({ path, stat }: Pick<Step, 'path' | 'stat'>): void {
+function checkRoots({ path, stat }: Pick<OpenFolder, 'path' | 'stat'>): void {
   if (isRoots(stat)) return;
   throw new Refusal('FOREIGN_FOLDER', `${described(path, stat)} is another user's; ${REMEDY}`);
 }
 
-function checkOwn(folder: Step, trust: Trust): void {
+function checkOwn(folder: OpenFolder, trust: Trust): void {
   checkRoots(folder);
   const { path, stat } = folder;
   if ((stat.mode & GROUP_OR_OTHERS_WRITE) === 0) return;

@@ -2,7 +2,7 @@
 import { jsonText } from '../base/format.ts';
 import { lazy } from '../base/lazy.ts';
 import { find, groups, listed, loadCommands } from './commands/index.ts';
-import type { Command, Context, Outcome } from './core/command.ts';
+import type { Command, CommandOutcome, Context } from './core/command.ts';
 import { describe, EXIT } from './core/exit.ts';
 import { exitOnSignals } from './core/interrupt.ts';
 import { createTerminal, type Terminal } from './core/terminal.ts';
@@ -86,7 +86,7 @@ async function enterMachine(command: Command, { values }: Parsed): Promise<void>
   activate(simulate(loadMachine(machine)));
 }
 
-function show(outcome: Outcome, { json, stdout }: Context): number {
+function show(outcome: CommandOutcome, { json, stdout }: Context): number {
   if (json && outcome.document !== null) stdout.write(`${jsonText(outcome.document, 2)}\n`);
   else if (!json && outcome.text !== null) {
     const text = outcome.text(stdout);

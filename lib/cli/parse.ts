@@ -2,21 +2,21 @@
 import { parseArgs } from 'node:util';
 import { didYouMean, nearest } from '../base/nearest.ts';
 import { COMMANDS, DEFAULT_COMMAND, find, groups, members } from './commands/index.ts';
-import type { Command, OptionTable, Values } from './core/command.ts';
+import type { Command, OptionTable, OptionValues } from './core/command.ts';
 import { GLOBAL_OPTIONS } from './core/options.ts';
 import { UsageError } from './core/usage.ts';
 
 export interface Route {
   /** Name of the command; of the default one if none was typed. */
   name: string;
-  /** Whether the user typed it. */
+  /** True: the user typed it. */
   typed: boolean;
   /** The arguments left for the command. */
   args: string[];
 }
 
 export interface Parsed {
-  values: Values;
+  values: OptionValues;
   positionals: string[];
   rest: string[];
 }
@@ -53,7 +53,7 @@ function memberOf(word: string, args: string[], from: number): Route | null {
   return { name: `${word} ${next}`, typed: true, args: args.toSpliced(from, 1) };
 }
 
-/** The second word of "sim list". Without it only --help is valid: the help of the group. */
+/** The second word of "sim list". If it is missing, only --help is valid: the help of the group. */
 function routeMember(group: string, args: string[], from: number): Route {
   const names = members(group);
   const next = firstWord(args.slice(from));
@@ -117,7 +117,7 @@ export function parse(command: Command, args: readonly string[]): Parsed {
   const dashes = tokens.find((token) => token.kind === 'option-terminator');
   const rest = dashes === undefined ? [] : args.slice(dashes.index + 1);
   if (values.help !== true && values.version !== true) checkPositionals(command, positionals, dashes !== undefined);
-  return { values: values as Values, positionals, rest };
+  return { values: values as OptionValues, positionals, rest };
 }
 
 interface Token {
@@ -176,7 +176,7 @@ function optionHint({ name, rawName }: OptionToken, typed: string, table: Option
 
 /** Index of a program of its own options that stands without "--"; null: there is none. */
 function forgottenProgram({ arguments: { bareWord, max } }: Command, tokens: readonly Token[]): number | null {
-  // With a "--" somewhere, a word before it is a mistake of its own.
+  // A word before a "--" is a mistake of its own.
   if (tokens.some(({ kind }) => kind === 'option-terminator')) return null;
   const program = tokens.filter(({ kind }) => kind === 'positional')[max];
   return program === undefined || bareWord?.pattern.test(program.value ?? '') === true ? null : program.index;
@@ -188,7 +188,7 @@ function dashesMissing({ name }: Command, args: readonly string[], program: numb
   return `Put "--" before the program: ${line.join(' ')}.`;
 }
 
-/** Only lists add up: of two values for anything else one would be dropped. */
+/** Only lists add up: anything else with two values would lose one. */
 function checkRepeats(tokens: readonly OptionToken[], table: OptionTable, command: string): void {
   for (const { name, rawName } of tokens) {
     if (table[name]?.type !== 'string' || table[name].list === true) continue;
@@ -216,7 +216,7 @@ function whyNot({ arguments: { max } }: Command, extra: string): string {
   return `takes ${max === 1 ? 'one argument' : `at most ${max} arguments`}, and is given "${extra}", too`;
 }
 
-/** What a word that has no place here was probably meant as: a command, or the value of an option. */
+/** Probable meaning of a word that has no place here: a command, or the value of an option. */
 function misplacedHint({ arguments: { bareWord }, name }: Command, extra: string): string {
   if (/^[kmgt]i?b$/i.test(extra)) return ` A size is one word, such as 60${extra}.`;
   if (find(extra) !== undefined) return ` Put the command first: umaprobe ${extra} …`;

@@ -1,4 +1,4 @@
-/** Which format of the metrics a client prefers, by its Accept header (RFC 9110, 12.5.1). */
+/** Chooses the format of the metrics by the client's Accept header (RFC 9110, 12.5.1). */
 
 import type { MetricsFormat } from '../types/index.ts';
 
@@ -14,7 +14,7 @@ interface MediaRange {
   quality: number;
 }
 
-/** OpenMetrics where the client prefers it to text. Whoever accepts neither gets text, as other exporters answer. */
+/** OpenMetrics if the client prefers it to text. A client that accepts neither gets text, as other exporters answer. */
 export function chosenFormat(accept: string | undefined): MetricsFormat {
   const ranges = (accept ?? '').slice(0, 4096).split(',').map(parseRange);
   const openmetrics = quality(

@@ -1,9 +1,9 @@
 /**
- * What a request may have, decided before anything is done for it. Pure.
- * - The Host header first: a page of another site that points its own name at this machine (DNS rebinding, as in
- *   CVE-2024-28224 of Ollama) sends that name.
- * - The target of the request as it was sent, compared with whole strings. Nothing is decoded or normalised, and no part of it
- *   becomes a path of a file.
+ * Decides what a request may have, before anything is done for it. Pure.
+ * - The Host header is checked first: a page of another site that points its own name at this machine (DNS rebinding,
+ *   as in CVE-2024-28224 of Ollama) sends that name.
+ * - The target of the request is compared as it was sent, with whole strings. Nothing is decoded or normalised, and no
+ *   part of it becomes a path of a file.
  */
 
 import { isAddress, isLoopback } from './listen.ts';
@@ -17,7 +17,7 @@ const ROUTES = {
   '/-/ready': 'ready',
 } as const;
 
-/** Also the history of each machine, by its place on the page: "/history/0". */
+/** The routes, and the history of each machine by its place on the page: "/history/0". */
 export type Route = (typeof ROUTES)[keyof typeof ROUTES] | 'history';
 
 /** They say nothing of the machine, and their callers have no token. */
@@ -25,10 +25,10 @@ const PUBLIC: readonly Route[] = ['healthy', 'ready'];
 /** Read by the page's own script. */
 const OWN: readonly Route[] = ['events', 'history'];
 
-/** Of a request what the decision needs; undefined: it has no such header. */
+/** Parts of a request that the decision needs; undefined: it has no such header. */
 export interface GateRequest {
   method: string | undefined;
-  /** As in the request line. */
+  /** Target of the request line. */
   target: string | undefined;
   host: string | undefined;
   origin: string | undefined;
@@ -40,7 +40,7 @@ export interface GateRequest {
 export interface GateRules {
   /** Names by which clients may call the server, in lower case. */
   names: readonly string[];
-  /** Whether every address is allowed as well: an address cannot be pointed at another machine, as a name can. */
+  /** True: every address is allowed as well: an address cannot be pointed at another machine, as a name can. */
   addresses: boolean;
   /** null: none is asked for. */
   token: TokenDigest | null;
@@ -90,7 +90,7 @@ function refusal(status: Refusal['status'], message: string): Refusal {
   return { status, message };
 }
 
-/** Whatever the port is: ssh -L gives another one. */
+/** Checks the name alone, whatever the port is: ssh -L gives another one. */
 function isAllowedHost(header: string | undefined, { addresses, names }: GateRules): boolean {
   const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header ?? '');
   const name = (match?.[1] ?? match?.[2] ?? '').toLowerCase();

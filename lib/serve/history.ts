@@ -1,4 +1,4 @@
-/** What a page shows of the time before it was opened: the recordings of the last day, of each machine by its own recorder. */
+/** The time before a page was opened: recordings of the last day, of each machine by its own recorder. */
 
 import { setMaxListeners } from 'node:events';
 import { UmaError } from '../base/errors.ts';
@@ -41,7 +41,7 @@ export class SharedHistories {
   }
 }
 
-/** Of this machine. */
+/** History of this machine. */
 export function ownHistory(folder: string | undefined): AskHistory {
   return () => known(() => readRecord({ ...inFolder(folder), ...ASKED }));
 }

@@ -7,9 +7,9 @@ import type { ServeOptions } from './options.ts';
 const work = lazy(() => Promise.all([import('./options.ts'), import('./server.ts')]));
 
 /**
- * Serves the memory of this machine over HTTP until `close()`: a live page at /, /metrics for Prometheus (text 0.0.4, or
- * OpenMetrics 1.0 where the client prefers it), /-/healthy and /-/ready. Nothing can be changed through it, and nothing is read
- * while nobody asks.
+ * Serves the memory of this machine over HTTP until `close()`: a live page at /, /metrics for Prometheus (text 0.0.4,
+ * or OpenMetrics 1.0 if the client prefers it), /-/healthy and /-/ready. Nothing can be changed through it, and nothing
+ * is read while nobody asks.
  *
  * @throws TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options, also an address that other machines
  *   reach without a token. UmaError `ERR_UMA_PATH`, `ERR_UMA_PERMISSION` for the file of the token; `ERR_UMA_BUSY`: the port is

@@ -1,4 +1,4 @@
-/** Where the server listens: an address of this machine alone, unless a token is asked for. */
+/** The server's address: an address of this machine alone, unless a token is asked for. */
 
 import { BlockList, isIP } from 'node:net';
 import { invalidArgument, invalidValue } from '../base/arguments.ts';

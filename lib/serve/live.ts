@@ -22,9 +22,9 @@ export interface LiveSettings {
   config: LivePage;
   machines: Machines;
   assets: Assets;
-  /** Whether the processes of this machine are read, too; of other machines only a snapshot comes. */
+  /** True: the processes of this machine are read, too; other machines send only a snapshot. */
   own: boolean;
-  /** Whether command lines are shown. */
+  /** True: command lines are shown. */
   argv: boolean;
   deadlineMs: number;
   signal: AbortSignal;
@@ -40,7 +40,7 @@ export class Live {
   #last: { round: Round; atMs: number } | null = null;
   #processes: ProcessesReport | string | null = null;
   #loops = false;
-  /** What readers have, by machine and piece. */
+  /** Pieces that readers have, by machine. */
   #sent: Record<string, string>[] = [];
 
   constructor(settings: LiveSettings) {
@@ -68,7 +68,7 @@ export class Live {
     if (!isFresh) await this.#read();
   }
 
-  /** Whoever asks during a reading waits for that one. */
+  /** A caller during a reading waits for that one. */
   #read(): Promise<void> {
     this.#reading ??= this.#settings.machines
       .read()
@@ -95,7 +95,7 @@ export class Live {
       await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
     }
     nobodyLooks.abort();
-    // Whoever looks next is not shown who held memory then.
+    // The next reader is not shown who held memory then.
     this.#processes = null;
     this.#loops = false;
   }
@@ -113,7 +113,7 @@ export class Live {
     return (this.#last?.round.machines ?? []).map((machine) => ({ machine, processes: this.#processes }));
   }
 
-  /** What has changed since the last time, for readers that have seen everything before. */
+  /** Changes since the last time, for readers that have seen everything before. */
   #news(): Buffer {
     return this.#messages((index, name, text) => {
       const pieces = this.#sent[index] ?? {};
@@ -164,7 +164,7 @@ function readingOf(
   };
 }
 
-/** As a recording has it. Pressure is that of the last 10 s. */
+/** A point as in a recording. Pressure is that of the last 10 s. */
 function pointOf({ at, host, pressure }: Snapshot, spanMs: number): SeriesPoint {
   const { available, free, swapFree, swapTotal } = host;
   return {

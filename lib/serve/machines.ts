@@ -8,7 +8,7 @@ import type { SharedReading } from './reading.ts';
 /** One reading of every machine, in the order of the hosts. */
 export interface Round {
   machines: readonly ClusterMachine[];
-  /** Of several machines: the answer in a sentence. null: there is one. */
+  /** Answer of several machines in a sentence; null: there is one. */
   summary: string | null;
 }
 
@@ -35,7 +35,7 @@ export function ownMachine(reading: SharedReading, host: string): Machines {
 
 const TIMES = {
   ...FOLLOW_TIMES,
-  /** Whoever opens the page again within this time after the last reading, and an interval, has readings at once. */
+  /** A reader who opens the page again within this time and an interval after the last reading has readings at once. */
   idleMs: 5000,
 };
 

@@ -13,7 +13,7 @@ export class SharedReading {
     this.#deadlineMs = deadlineMs;
   }
 
-  /** Whether a reading has been taken. */
+  /** True if a reading has been taken. */
   get hasOne(): boolean {
     return this.#hasOne;
   }

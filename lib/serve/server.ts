@@ -19,14 +19,14 @@ import type { ServeSettings } from './options.ts';
 import { SharedReading } from './reading.ts';
 import { RETRY_SECONDS } from './stream.ts';
 
-/** Of all clients together. */
+/** Limit of all clients together. */
 const MOST_CONNECTIONS = 128;
-/** For the headers of a request, and for a client that takes nothing of an answer. */
+/** Time for the headers of a request, and for a client that takes nothing of an answer. */
 const SLOW_REQUEST_MS = 10_000;
 const SLOW_ANSWER_MS = 30_000;
 const MOST_HEADER_BYTES = 16_384;
 
-/** Of every answer: it is kept nowhere, is of its declared type, and belongs to no other page. */
+/** Headers of every answer: it is kept nowhere, is of its declared type, and belongs to no other page. */
 const HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -153,7 +153,7 @@ function urlOf(server: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}/`;
 }
 
-/** What is wrong with an address, by the system's name for it. */
+/** The system's names for faults of an address, in words. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there; port 0 takes one that is free',
   EACCES: 'this user may not listen there; take a port from 1024 on',
@@ -178,7 +178,7 @@ function listening(server: Server, { host, port }: ListenAddress): Promise<void>
         ),
       );
     });
-    // In a cluster the primary process would listen.
+    // The primary process of a cluster would listen.
     server.listen({ host, port, exclusive: true }, resolve);
   });
 }

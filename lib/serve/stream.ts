@@ -11,7 +11,7 @@ const MOST_READERS = 32;
 const MOST_WAITING = 512 * 1024;
 /** A connection on which nothing comes would be closed. */
 const BEAT_MS = 10_000;
-/** After which a reader tries again, for whom there was no place. */
+/** Time after which a reader that found no place tries again. */
 export const RETRY_SECONDS = 10;
 
 export class Readers {

@@ -27,7 +27,7 @@ export function readToken(path: string): TokenDigest {
   return digest(text);
 }
 
-/** Whether an `Authorization` header has the token: as Bearer, or as the password of Basic, which browsers ask a person for. */
+/** True if an `Authorization` header has the token: as Bearer, or as the password of Basic, the browsers' dialog. */
 export function isAuthorized(header: string | undefined, token: TokenDigest): boolean {
   const [, scheme = '', credentials = ''] = /^(bearer|basic) +(\S{1,2048}) *$/i.exec(header ?? '') ?? [];
   if (scheme.toLowerCase() === 'bearer') return isToken(credentials, token);
@@ -36,7 +36,7 @@ export function isAuthorized(header: string | undefined, token: TokenDigest): bo
   return isToken(pair.slice(pair.indexOf(':') + 1), token);
 }
 
-/** In the same time for every text: digests have one length. */
+/** Takes the same time for every text: digests have one length. */
 function isToken(text: string, token: TokenDigest): boolean {
   return timingSafeEqual(digest(text), token);
 }

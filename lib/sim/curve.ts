@@ -23,7 +23,7 @@ export function parseCurve(text: string): CurvePoint[] | string {
   return points;
 }
 
-/** Bytes at a time: 0 at the beginning, and the last point's for ever. At a step the later of two points holds. */
+/** Bytes at a time: 0 at the beginning, and the last point's for ever. The later of two points holds at a step. */
 export function bytesOfCurve(points: readonly CurvePoint[], afterMs: number): number {
   let before: CurvePoint = { afterMs: 0, bytes: 0 };
   for (const next of points) {

@@ -16,7 +16,7 @@ const DEADLINE_MS = 600_000;
 
 export interface Growth {
   curve: readonly CurvePoint[];
-  /** Of GPU memory, through CUDA, in place of the memory of the process. */
+  /** True: GPU memory, through CUDA, in place of the memory of the process. */
   gpu: boolean;
   /** Keeps the last amount for this long, in milliseconds of the machine. */
   holdMs: number;

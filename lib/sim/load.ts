@@ -46,7 +46,7 @@ export function shippedMachines(): MachineSummary[] {
 
 /** Loads a shipped machine by its name, or a machine file, which is checked: a path with a slash or ending in .json. */
 export function loadMachine(nameOrFile: string): Machine {
-  // Not process.cwd(), which fails in a folder that was removed: a shipped machine needs none.
+  // process.cwd() fails in a folder that was removed: a shipped machine needs none.
   const document = resolveExtends(locate(nameOrFile, '.', ''), []);
   // The schema as code takes 20 ms, an eighth of a command. A test has each of the shipped machines checked, as a file.
   return isShippedName(nameOrFile) ? (document as Machine) : validateMachine(document, nameOrFile);

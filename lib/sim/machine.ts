@@ -43,7 +43,7 @@ export function flatten(machine: Machine): string {
 /** The one field with line breaks: the text of a replaced file. */
 const FILE_TEXT = /^files\.\d+\.text$/;
 
-/** On one line; native/sim/state/parse_files.cc has the inverse. */
+/** The text on one line; native/sim/state/parse_files.cc has the inverse. */
 function escaped(text: string): string {
   const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\0': '\\0' };
   return text.replace(/[\\\n\r\0]/g, (letter) => escapes[letter] ?? letter);

@@ -130,7 +130,7 @@ class Plan {
       this.leftOut.push(path);
       return null;
     }
-    // In a copied directory the place of an existing file is a mount of the real one: the copy has another name.
+    // The place of an existing file in a copied directory is a mount of the real one: the copy has another name.
     const source = real ? `${target}.simulated` : target;
     mkdirSync(dirname(source), { recursive: true });
     const descriptor = openSync(source, 'w', text === null ? 0o200 : 0o444);

@@ -18,7 +18,7 @@ export function validateMachine(document: JsonObject, source: string): Machine {
   throw machineError(`${source}: ${sentence(mostRelevant(validate.errors ?? []))}`);
 }
 
-/** For alternatives ajv reports every branch; the deepest error is about what the user wrote. */
+/** ajv reports every branch of alternatives; the deepest error is about the user's text. */
 function mostRelevant(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const plain = errors.filter(({ keyword }) => !['anyOf', 'oneOf', 'if', 'not'].includes(keyword));
   return [...(plain.length > 0 ? plain : errors)].sort((a, b) => depth(b) - depth(a))[0];

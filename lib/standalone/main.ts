@@ -1,6 +1,6 @@
 /**
- * What the standalone file runs first: finds or unpacks the package that is inside it, and runs the command from there, or
- * the program of the package that is named by the first argument (base/start-process.ts), as Node would.
+ * First code of the standalone file: finds or unpacks the package that is inside it, and runs the command from there,
+ * or the program of the package that is named by the first argument (base/start-process.ts), as Node would.
  */
 
 import { createRequire } from 'node:module';
@@ -19,7 +19,7 @@ import { installedFolder, type Packed, unpackedFolder } from './unpack.ts';
 const LIST = 'list.json';
 const START = 'start.cjs';
 
-/** Of an error. */
+/** Subject of an error. */
 const WHAT = 'the folder to unpack into,';
 const REMEDY = 'XDG_CACHE_HOME=<folder> takes another';
 
@@ -43,7 +43,7 @@ function packageFolder(packed: Packed): string {
   }
 }
 
-/** As the command prints an error, of which nothing is loaded yet. */
+/** Prints an error as the command would, which is not loaded yet. */
 function refuse({ message, ...fields }: Partial<UmaError> & Error): void {
   const { code = 'ERR_UMA_CALL_FAILED', source = null, call = null, status = null, nativeName = null } = fields;
   const exitCode = { ERR_UMA_PERMISSION: 4, ERR_UMA_PATH: 2 }[code as string] ?? 1;

@@ -58,10 +58,10 @@ export function installedFolder(packed: Packed, program: string): string | null 
 }
 
 /**
- * The folder in the user's cache, unpacked if it is not there. What was changed since is found by the inode, size and
- * times of each file; after that, and after each boot, by the hash of each file. A folder that is not whole is replaced.
+ * The folder in the user's cache, unpacked if it is not there. Later changes are found by the inode, size and times of
+ * each file; after one, and after each boot, by the hash of each file. A folder that is not whole is replaced.
  *
- * @param cache made for this user only (0700) where it is missing. Root's must be a folder of root.
+ * @param cache made for this user only (0700) if it is missing. Root's must be a folder of root.
  * @param warn takes one sentence about a folder that was replaced.
  * @throws Refusal, or the system's error.
  */
@@ -129,7 +129,7 @@ function hashOf(path: string): string {
   }
 }
 
-/** Into a folder of its own, which takes the name when it is whole. */
+/** Unpacks into a folder of its own, which takes the name when it is whole. */
 function unpack(packed: Packed, cache: string, folder: string): void {
   const work = makeTemporaryFolder(cache, '.unpack-');
   try {
@@ -162,11 +162,11 @@ function recordedIn(parent: Folder, name: string): string | null {
   }
 }
 
-/** Where it cannot be written, as on a full disk, the next start compares the hashes again. */
+/** If it cannot be written, as on a full disk, the next start compares the hashes again. */
 function keep(parent: Folder, name: string, text: string): void {
   try {
     parent.replace(name, text, 0o600);
   } catch {
-    // What is unpacked is whole.
+    // The unpacked package is whole.
   }
 }

@@ -14,7 +14,7 @@ export interface CachedFile {
   writebackBytes: Natural | null;
   /** Processes that map the file; empty: none visible to this user. */
   mappedBy: { pid: Natural; name: string | null; locked: boolean }[];
-  /** Why `cachedBytes` is null. */
+  /** The reason for `cachedBytes: null`. */
   reason: string | null;
 }
 
@@ -30,9 +30,9 @@ export interface ModelStore {
 /**
  * A directory, file or model store that was examined. Sums cover all of its files, not only those listed in `files`.
  *
- * The kernel shows the pages of a file only to its owner, to users who may write it, and to root. Where it shows no
- * cached page and hides some files, every sum of pages is null and never 0. Where it shows some, the sums are of what it
- * shows: see `unseenFiles`.
+ * The kernel shows the pages of a file only to its owner, to users who may write it, and to root. If it shows no cached
+ * page and hides some files, every sum of pages is null and never 0. If it shows some, the sums count those: see
+ * `unseenFiles`.
  */
 export interface CacheTarget {
   path: string;
@@ -93,7 +93,7 @@ export interface CacheSplit {
   writeback: Natural | null;
 }
 
-/** What is in the page cache of the given files and folders, by `cacheStatus()`. Sizes in bytes. */
+/** Page cache of the given files and folders, by `cacheStatus()`. Sizes in bytes. */
 export interface CacheStatus {
   schema: 'umaprobe/cache-status/1';
   at: Timestamp;
@@ -112,7 +112,7 @@ export interface CacheStatus {
   durationMs: Amount;
 }
 
-/** How far a walk over files has come. */
+/** Progress of a walk over files. */
 export interface CacheEvent {
   type: 'progress';
   files: number;
@@ -156,20 +156,20 @@ export interface EvictedFile {
   /** Bytes evicted. */
   evictedBytes: Integer;
   /**
-   * Why some bytes stayed in cache: "mapped by vllm (4242)", "dirty: not written to disk yet; --sync writes it first".
-   * null: none stayed.
+   * The reason why bytes stayed in cache: "mapped by vllm (4242)", "dirty: not written to disk yet; --sync writes it
+   * first". null: none stayed.
    */
   stayed: string | null;
   mappedBy: { pid: Natural; name: string | null; locked: boolean }[];
 }
 
-/** What `evictFiles()` has done. */
+/** Result of `evictFiles()`. */
 export interface EvictReport {
   schema: 'umaprobe/cache-evict/1';
   at: Timestamp;
   simulated: string | null;
   state: 'complete' | 'aborted';
-  /** As found by the walk: `cachedBytes`, `dirtyBytes` and `writebackBytes` are the values before the eviction. */
+  /** The walk's findings: `cachedBytes`, `dirtyBytes` and `writebackBytes` are the values before the eviction. */
   targets: CacheTarget[];
   /** Files that had cached pages, largest first, at most `top`. The sums below cover all files. */
   files: EvictedFile[];
@@ -187,13 +187,13 @@ export interface EvictReport {
   durationMs: Amount;
 }
 
-/** What `dropCaches()` has done. */
+/** Result of `dropCaches()`. */
 export interface DropReport {
   schema: 'umaprobe/cache-drop/1';
   at: Timestamp;
   simulated: string | null;
   level: 1 | 2 | 3;
-  /** What the level frees, as text. */
+  /** The memory that the level frees, as text. */
   meaning: string;
   by: 'write' | 'sudo';
   /**
@@ -221,7 +221,7 @@ export interface BlocksByOrder {
   after: Natural;
 }
 
-/** What `compact()` has done, and whether memory is contiguous enough now. */
+/** Result of `compact()`, and whether memory is contiguous enough now. */
 export interface CompactReport {
   schema: 'umaprobe/cache-compact/1';
   at: Timestamp;
@@ -235,7 +235,7 @@ export interface CompactReport {
   by: 'write' | 'sudo' | null;
   gate: ContiguityGate;
   orders: BlocksByOrder[];
-  /** In the gate's units: bytes available, and pinnable free memory in blocks of `gate.blockBytes`. */
+  /** Counted in the gate's units: bytes available, and pinnable free memory in blocks of `gate.blockBytes`. */
   before: { available: Natural | null; blocks: Natural };
   after: { available: Natural | null; blocks: Natural };
   /** null: compaction was not run. */
@@ -244,20 +244,20 @@ export interface CompactReport {
   durationMs: Amount;
 }
 
-/** What must be free for a large allocation to be quick: memory in bytes, and blocks of a size in bytes. */
+/** Free memory that makes a large allocation quick: bytes in all, and blocks of a size in bytes. */
 export interface ContiguityGate {
   availableBytes: Natural;
   blockBytes: Natural;
   blocks: Natural;
 }
 
-/** What `reclaim()` has done. */
+/** Result of `reclaim()`. */
 export interface ReclaimReport {
   schema: 'umaprobe/cache-reclaim/1';
   at: Timestamp;
   simulated: string | null;
   cgroup: string;
-  /** How much was to be reclaimed. */
+  /** Amount to reclaim. */
   bytes: Natural;
   /** memory.current before − after; negative: its programs allocated more in the meantime. */
   gotBytes: Integer;

@@ -28,18 +28,18 @@ export type ClusterState =
   | 'doubled'
   | 'missing';
 
-/** What one machine answered. */
+/** Answer of one machine. */
 export interface ClusterMachine {
-  /** As the caller named it; of a pipe the host name in its answer, or which answer it is. */
+  /** The caller's name for it; of a pipe the host name in its answer, or the number of the answer. */
   host: string;
   state: ClusterState;
-  /** Why there is no snapshot, as a sentence; null: it answered. */
+  /** The reason for the missing snapshot, as a sentence; null: it answered. */
   because: string | null;
-  /** What to do about that, as a clause; null: nothing is known, or it answered. */
+  /** The step that helps, as a clause; null: nothing is known, or it answered. */
   next: string | null;
   /** Age of the reading when it came, by the clock of this machine; negative: its clock is ahead. null: there is none. */
   ageMs: number | null;
-  /** Only of a machine that answered: no number of another one is to be trusted. */
+  /** Set only if the machine answered: no number of another one is to be trusted. */
   snapshot: Snapshot | null;
 }
 
@@ -48,7 +48,7 @@ export interface HostDifference {
   id: 'kernel' | 'driver' | 'page-size' | 'memory' | 'gpus';
   /** "The hosts differ: kernel 6.17.0 on spark-1, 7.0.0 on spark-2." */
   summary: string;
-  /** In the order of the machines; null: not known there. */
+  /** One value per machine, in their order; null: not known there. */
   values: { host: string; value: string | null }[];
 }
 
@@ -59,7 +59,7 @@ export interface ClusterReport {
   at: string;
   /** The highest level of a judgement; null: not every machine answered. */
   level: Level | null;
-  /** What can be loaded on each of them, the least of `judgement.safe.bytes`; null: not known of every machine. */
+  /** Bytes that can be loaded on each, the least of `judgement.safe.bytes`; null: not known of every machine. */
   safe: Natural | null;
   /** Host of the machine that decides: the first; null: all are as good. */
   limiting: string | null;
@@ -71,7 +71,7 @@ export interface ClusterReport {
    * @maxItems 16
    */
   machines: ClusterMachine[];
-  /** In what those that answered differ: programs that span them mostly want them alike. */
+  /** Differences of the machines that answered: programs that span them mostly want them alike. */
   differences: HostDifference[];
   durationMs: Amount;
 }
@@ -80,26 +80,26 @@ export interface ClusterReport {
 export interface ClusterRank extends Omit<ClusterMachine, 'snapshot'> {
   /** Name of the simulated machine; null: real, or it did not answer. */
   simulated: string | null;
-  /** Of the machine; null: it did not answer. */
+  /** Judgement of the machine; null: it did not answer. */
   judgement: Pick<Judgement, 'level' | 'because' | 'next'> | null;
   /** The answer of `fit()` on its snapshot; null: it did not answer. */
   fit: FitReport | null;
 }
 
-/** Whether a need fits into each of several machines: the weakest decides. */
+/** Answer whether a need fits into each of several machines: the weakest decides. */
 export interface ClusterCheck {
   schema: 'umaprobe/cluster-check/1';
   /** ISO 8601, UTC: when all had answered. */
   at: string;
-  /** Of the weakest machine; `unknown` where a machine did not answer, and none is known to be too small. */
+  /** Verdict of the weakest machine; `unknown` if a machine did not answer, and none is known to be too small. */
   verdict: FitVerdict;
-  /** Whether every machine answered. */
+  /** True if every machine answered. */
   complete: boolean;
   /** Host of the machine that decides: the first; null: it fits into all. */
   limiting: string | null;
   /** The answer in one sentence. */
   summary: string;
-  /** What each machine is to hold, the most at any time; null: no machine answered. */
+  /** The most that each machine is to hold at any time; null: no machine answered. */
   need: FitRange | null;
   /** The estimate behind the need of the machine that decides; null: the need is a number of bytes. */
   estimate: EstimateReport | null;
@@ -109,7 +109,7 @@ export interface ClusterCheck {
    * @maxItems 16
    */
   ranks: ClusterRank[];
-  /** In what those that answered differ. */
+  /** Differences of the machines that answered. */
   differences: HostDifference[];
   durationMs: Amount;
 }

@@ -41,7 +41,7 @@ export interface LibraryStatus {
   version: string | null;
   /** Driver version such as "580.142" (NVML), or the CUDA version that the driver supports (CUDA). */
   driverVersion: string | null;
-  /** Why it is not `loaded`, with every path tried; null when loaded. */
+  /** The reason why it is not `loaded`, with every path tried; null when loaded. */
   reason: string | null;
   /** The failed call behind `unusable` and `timeout`; null for the other states. */
   failure: CallFailure | null;
@@ -52,15 +52,15 @@ export interface GpuProcess {
   pid: Natural;
   /** `/proc/<pid>/comm`; null: the process has ended, or this process is in a PID namespace of its own. */
   name: string | null;
-  /** Not part of RSS; do not add the two. null: the driver does not report it (MIG, permissions). */
+  /** It is no part of RSS; do not add the two. null: the driver does not report it (MIG, permissions). */
   gpuBytes: Natural | null;
 }
 
-/** Who else held memory of the probed device at the start. */
+/** Other processes that held memory of the probed device at the start. */
 export interface OtherUsers {
   /** Largest first. Empty: they are not known by name. */
   processes: GpuProcess[];
-  /** What they hold together, in bytes; null: not known. */
+  /** Bytes that they hold together; null: not known. */
   bytes: Natural | null;
   /** Source of `bytes`, or why it is null. */
   from: string;
@@ -68,15 +68,15 @@ export interface OtherUsers {
 
 /** Memory that can be allocated on this device. */
 export interface Allocatable {
-  /** Without any reclaim by the kernel. */
+  /** Bytes that need no reclaim by the kernel. */
   immediate: Natural | null;
-  /** After the kernel has reclaimed what it can: clean page cache, reclaimable slab, known driver pools. */
+  /** Bytes after the kernel has reclaimed clean page cache, reclaimable slab and known driver pools. */
   afterReclaim: Natural | null;
   /**
-   * What a program can load: on unified memory `afterReclaim` less the host's floor and the program's own start, and no more
-   * than comes in blocks that the GPU can use, which is what `stress()` reaches; on other devices free memory less the share
-   * of their other users. Never above CUDA's own total. 0 while a finding refuses every load. null: not known, or no CUDA
-   * program can use the device now; `from["allocatable.safe"]` says why.
+   * Bytes that a program can load: on unified memory `afterReclaim` less the host's floor and the program's own start,
+   * and no more than comes in blocks that the GPU can use, as far as `stress()` gets; on other devices free memory less
+   * the share of their other users. Never above CUDA's own total. 0 while a finding refuses every load. null: not
+   * known, or no CUDA program can use the device now; `from["allocatable.safe"]` says why.
    */
   safe: Natural | null;
   /**
@@ -96,7 +96,7 @@ export interface DeviceSnapshot {
   /** CUDA ordinal in this process; null when CUDA does not see it here (CUDA_VISIBLE_DEVICES, no CUDA). */
   cudaIndex: Natural | null;
   /**
-   * Whether CUDA in this process sees it. false: CUDA_VISIBLE_DEVICES hides it, or CUDA does not list it for another
+   * True if CUDA in this process sees it. false: CUDA_VISIBLE_DEVICES hides it, or CUDA does not list it for another
    * reason; `from.visible` says which. null: CUDA could not be asked.
    */
   visible: boolean | null;
@@ -134,11 +134,11 @@ export interface DeviceSnapshot {
    */
   processes: GpuProcess[] | null;
   /**
-   * Whether `processes` has every process that holds memory, each with its bytes. false: `from.processesComplete` says
+   * True if `processes` has every process that holds memory, each with its bytes. false: `from.processesComplete` says
    * what is missing. null: there is no list.
    */
   processesComplete: boolean | null;
-  /** Who holds memory of this device besides the process that read it; null: nobody. */
+  /** Other processes that hold memory of this device, besides the process that read it; null: none. */
   others: OtherUsers | null;
   allocatable: Allocatable;
   views: Record<ViewName, Natural | null>;
@@ -165,25 +165,28 @@ export interface DeviceSnapshot {
 }
 
 /** Attributes of a device that decide how its memory behaves: the names of `cudaDevAttr…` without the prefix. */
-export type DeviceAttribute =
-  | 'integrated'
-  | 'managedMemory'
-  | 'concurrentManagedAccess'
-  | 'pageableMemoryAccess'
-  | 'pageableMemoryAccessUsesHostPageTables'
-  | 'directManagedMemAccessFromHost'
-  | 'hostRegisterSupported'
-  | 'hostRegisterReadOnlySupported'
-  | 'canMapHostMemory'
-  | 'unifiedAddressing'
-  | 'memoryPoolsSupported'
-  | 'gpuDirectRdmaSupported'
-  | 'dmaBufSupported'
-  | 'l2CacheSize'
-  | 'multiProcessorCount'
-  | 'globalMemoryBusWidth'
-  | 'memoryClockRateKHz'
-  | 'clockRateKHz'
-  | 'asyncEngineCount'
-  | 'hostNumaId'
-  | 'totalGlobalMem';
+export const DEVICE_ATTRIBUTES = [
+  'integrated',
+  'managedMemory',
+  'concurrentManagedAccess',
+  'pageableMemoryAccess',
+  'pageableMemoryAccessUsesHostPageTables',
+  'directManagedMemAccessFromHost',
+  'hostRegisterSupported',
+  'hostRegisterReadOnlySupported',
+  'canMapHostMemory',
+  'unifiedAddressing',
+  'memoryPoolsSupported',
+  'gpuDirectRdmaSupported',
+  'dmaBufSupported',
+  'l2CacheSize',
+  'multiProcessorCount',
+  'globalMemoryBusWidth',
+  'memoryClockRateKHz',
+  'clockRateKHz',
+  'asyncEngineCount',
+  'hostNumaId',
+  'totalGlobalMem',
+] as const;
+
+export type DeviceAttribute = (typeof DEVICE_ATTRIBUTES)[number];

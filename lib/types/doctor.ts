@@ -14,12 +14,12 @@ export type CheckStatus = 'pass' | 'note' | 'warn' | 'fail' | 'unknown';
 export interface CheckResult {
   /** Stable: scripts may rely on it. */
   id: FindingId;
-  /** What the row looks at. */
+  /** Subject of the row. */
   title: string;
   status: CheckStatus;
-  /** What is seen; for `unknown` why it could not be judged. */
+  /** The observation; for `unknown` the reason why it could not be judged. */
   summary: string;
-  /** Why it is so; null: the summary says it, or it is not known. */
+  /** The reason for it; null: the summary says it, or it is not known. */
   cause: string | null;
   effect: LoadEffect;
   evidence: Evidence[];
@@ -27,7 +27,7 @@ export interface CheckResult {
   remedy: Remedy | null;
 }
 
-/** What the rows of the table say about this machine. */
+/** The rows of the table, judged on this machine. */
 export interface DoctorReport {
   schema: 'umaprobe/doctor/1';
   /** Time at which the kernel was read, ISO 8601, UTC. */

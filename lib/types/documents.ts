@@ -3,7 +3,7 @@
 import type { FindingId } from './findings.ts';
 import type { Natural } from './scalars.ts';
 
-/** Why a command failed. It goes to stdout with `--json`; the text for people goes to stderr. */
+/** Reason for a command's failure. It goes to stdout with `--json`; the text for people goes to stderr. */
 export interface ErrorDocument {
   schema: 'umaprobe/error/1';
   error: {
@@ -45,7 +45,7 @@ export interface MachineSummary {
   file: string;
 }
 
-/** What `umaprobe version` prints: of Node its version, platform and processor as `process` has them. */
+/** Output of `umaprobe version`; Node's version, platform and processor are those of `process`. */
 export interface VersionDocument {
   schema: 'umaprobe/version/1';
   version: string;

@@ -30,7 +30,7 @@ export const OPTIMIZERS = [
 /** One of `OPTIMIZERS`. */
 export type Optimizer = (typeof OPTIMIZERS)[number];
 
-/** What a training may keep in the host's memory. */
+/** Parts of a training that the host's memory may keep. */
 export const OFFLOADS = ['parameters', 'optimizer', 'activations'] as const;
 /** One of `OFFLOADS`. */
 export type Offload = (typeof OFFLOADS)[number];
@@ -55,15 +55,15 @@ export interface EstimateRange {
 export interface EstimateTerm extends EstimateRange {
   /** Stable name: "weights", "kv-cache". */
   name: string;
-  /** How `bytes` was computed, in the names of `inputs`. */
+  /** The sum behind `bytes`, in the names of `inputs`. */
   formula: string;
   inputs: Record<string, number | string | boolean | null>;
 }
 
-/** What is known of a model. Sizes in bytes. */
+/** Facts of a model. Sizes in bytes. */
 export interface EstimatedModel {
   name: string;
-  /** What was read: headers of safetensors or GGUF files, a config.json, or only a number of parameters. */
+  /** The text that was read: headers of safetensors or GGUF files, a config.json, or only a number of parameters. */
   source: 'safetensors' | 'gguf' | 'config' | 'parameters';
   path: string | null;
   architecture: string | null;
@@ -101,7 +101,7 @@ export type Model = Readonly<Pick<EstimatedModel, 'name' | 'source' | 'path' | '
  */
 export type ModelInput = string | ModelDescription | Model;
 
-/** How much of a model on the Hub was read so far. */
+/** Progress of reading a model on the Hub. */
 export interface ModelProgress {
   requests: number;
   bytes: number;
@@ -138,23 +138,23 @@ export interface EstimatedUse {
   settings: EstimatedSettings;
 }
 
-/** How much memory a model takes, term by term, and how sure that is. Sizes in bytes. */
+/** Memory that a model takes, term by term, with its uncertainty. Sizes in bytes. */
 export interface EstimateReport {
   schema: 'umaprobe/estimate/1';
   model: EstimatedModel;
   use: EstimatedUse;
   /** `breakdown`: term by term. `rough`: the rule of thumb of a published method. */
   method: 'breakdown' | 'rough';
-  /** What the process holds while it works. */
+  /** Memory that the process holds while it works. */
   terms: EstimateTerm[];
   total: EstimateRange;
-  /** What the start takes besides, for a while. `peak` is the most at any time, the start included. */
+  /** Memory that only the start takes. `peak` is the most at any time, the start included. */
   loading: { terms: EstimateTerm[]; peak: EstimateRange };
   /** Bytes that one more token of context takes in every layer that keeps all of them; null: the model has no cache. */
   kvBytesPerToken: Amount | null;
   /** Fields of the config that may change memory and are not understood: while there are any, it is not known what fits. */
   unread: string[];
-  /** What was assumed or cannot be known, as sentences. */
+  /** Assumptions and unknowns, as sentences. */
   notes: string[];
 }
 
@@ -230,7 +230,7 @@ export interface EstimateOptions {
   loraDropout?: number;
   /** Training: a loss that never has all logits at once (Liger, cut cross-entropy). Default false. */
   fusedLoss?: boolean;
-  /** Training: what is kept in the host's memory. On a unified machine that is the same memory. */
+  /** Training: parts that the host's memory keeps. On a unified machine that is the same memory. */
   offload?: readonly Offload[];
   /** vLLM, SGLang: compilers at once in a first start, `MAX_JOBS` of its environment. Default 1, which is to be set. */
   maxJobs?: number;

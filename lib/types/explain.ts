@@ -16,7 +16,7 @@ export interface ExplainErrorOptions {
   signal?: AbortSignal;
 }
 
-/** What a recognised message turned out to mean. */
+/** Meanings of a recognised message. */
 export type ErrorVerdict =
   /** Memory of the GPU or of the machine ran out. */
   | 'shortage'
@@ -35,18 +35,18 @@ export type ErrorVerdict =
 export interface ErrorNumber {
   /** "free", "needed", "maxModelLen": the same for the same quantity of all messages. */
   name: string;
-  /** As the message has it, with its unit: "22.76 GiB", "196608". */
+  /** The message's own words, with its unit: "22.76 GiB", "196608". */
   text: string;
-  /** In bytes, if it is a size; else null. */
+  /** Size in bytes; null: it is not a size. */
   bytes: Integer | null;
   /** The number itself, if it is not a size: a count, a share, a device; null: a size or a word. */
   value: number | null;
 }
 
-/** Something to do. */
+/** A step that helps. */
 export interface ErrorRemedy {
   text: string;
-  /** To paste into a shell, or flags to paste into the program's command line; null: none. */
+  /** Text for a shell, or flags for the program's command line; null: none. */
   command: string | null;
   needsRoot: boolean;
 }
@@ -79,26 +79,26 @@ export interface ExplainedError {
   text: string;
   /** The numbers of the first occurrence. */
   numbers: ErrorNumber[];
-  /** What the program wanted to say. */
+  /** The message in plain words. */
   meaning: string;
   /** The same numbers compared with this machine now; null: there is nothing to compare. */
   now: string | null;
   remedies: ErrorRemedy[];
 }
 
-/** What a text says about memory. */
+/** Messages about memory in a text. */
 export interface ErrorReport {
   schema: 'umaprobe/explain-error/1';
   at: Timestamp;
   /** Name of the simulated machine that the numbers are compared with; null on real hardware. */
   simulated: string | null;
   input: { bytes: Natural; lines: Natural };
-  /** In the order of their first occurrence. Empty: no known message; nothing is guessed. */
+  /** Messages in the order of their first occurrence. Empty: no known message; nothing is guessed. */
   errors: ExplainedError[];
   /** The machine that the numbers are compared with; null: it was not read. */
   machine: {
     total: Natural;
-    /** What can be allocated on the GPU (without one: by programs) now, and after reclaim, in bytes; null: unknown. */
+    /** Bytes that can be allocated on the GPU (without one: by programs) now, and after reclaim; null: unknown. */
     immediate: Integer | null;
     afterReclaim: Integer | null;
     unified: boolean;
@@ -115,7 +115,7 @@ export interface ExplainOptions {
   signal?: AbortSignal;
 }
 
-/** Why memory is gone, or looks gone. */
+/** Reasons for memory that is gone, or looks gone. */
 export interface ExplainReport {
   schema: 'umaprobe/explain/1';
   /** ISO 8601, UTC: of the reading. */
@@ -123,7 +123,7 @@ export interface ExplainReport {
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
   /**
-   * What can be loaded, in the words of a snapshot: "103.88 GiB (111.54 GB) can be loaded on the GPU".
+   * Amount that can be loaded, in the words of a snapshot: "103.88 GiB (111.54 GB) can be loaded on the GPU".
    * @minLength 1
    */
   answer: string;

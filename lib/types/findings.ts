@@ -1,6 +1,6 @@
 /** The table of findings: every row's id and what it looks at, in order of urgency. */
 
-/** Ids are stable: scripts may rely on them. Of findings of one severity the first in this order is said first. */
+/** Ids are stable: scripts may rely on them. This order is that of findings of one severity. */
 export const FINDINGS = {
   pressure: 'Tasks that wait for memory',
   'memory.available': 'Memory left for the next program',

@@ -1,4 +1,4 @@
-/** Whether something fits into a machine, and what each program will decide there. */
+/** The answer whether something fits into a machine, and each program's own decision there. */
 
 import type {
   EstimatedModel,
@@ -10,6 +10,7 @@ import type {
 } from './estimate.ts';
 import type { ModelProgram } from './programs.ts';
 import type { Amount, Factor, Natural, Positive, Timestamp } from './scalars.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** Programs whose own rule is known. */
 export type FitProgram = ModelProgram;
@@ -25,43 +26,46 @@ export interface FitTerm extends FitRange {
 /** A model and what it is used for. */
 export interface FitModel {
   model: ModelInput;
-  /** As of `estimate()`; the program is that of the options. */
+  /** Options of `estimate()`; the program is that of `fit()`. */
   use?: EstimateOptions;
 }
 
-/** What is to be loaded: a number of bytes, a model, or the terms of an estimate; a report of `estimate()` is one. */
+/** The terms of an estimate: a report of `estimate()` is one. */
+export interface FitEstimate {
+  total: FitRange;
+  terms: readonly FitTerm[];
+  /** Bytes that one more token of context takes; null: unknown, or the model keeps no cache. */
+  kvBytesPerToken?: number | null;
+  /** `rough`: the total is a rule of thumb, and never becomes a yes. */
+  method?: 'breakdown' | 'rough';
+  /** The most at any time while it is loaded. */
+  loading?: { peak: FitRange };
+  use?: {
+    /** Tokens of one sequence. */
+    context: number;
+    /** Sequences at the same time. */
+    sequences: number;
+    /** What the model is used for. Default: inference. */
+    use?: EstimateUse;
+    /** Options of the program, which its flags have to say. Default: not known. */
+    settings?: EstimatedSettings;
+  };
+  model?: Pick<EstimatedModel, 'layers'> &
+    Partial<Pick<EstimatedModel, 'source' | 'heads' | 'kvHeads' | 'maxContext' | 'maxContextSglang' | 'mtpLayers'>>;
+  /** Fields of its config that may change memory and are not understood: with any it never becomes a yes. */
+  unread?: readonly string[];
+}
+
+/** What is to be loaded. By a model each program is judged by its own estimate, by an estimate all are judged by that one. */
 export type FitNeed =
   | {
       /** 1 or more. */
       bytes: number;
     }
   | FitModel
-  | {
-      total: FitRange;
-      terms: readonly FitTerm[];
-      /** Bytes that one more token of context takes; null: unknown, or the model keeps no cache. */
-      kvBytesPerToken?: number | null;
-      /** `rough`: the total is a rule of thumb, and never becomes a yes. */
-      method?: 'breakdown' | 'rough';
-      /** The most at any time while it is loaded. */
-      loading?: { peak: FitRange };
-      use?: {
-        /** Tokens of one sequence. */
-        context: number;
-        /** Sequences at the same time. */
-        sequences: number;
-        /** What the model is used for. Default: inference. */
-        use?: EstimateUse;
-        /** Options of the program, which its flags have to say. Default: not known. */
-        settings?: EstimatedSettings;
-      };
-      model?: Pick<EstimatedModel, 'layers'> &
-        Partial<Pick<EstimatedModel, 'source' | 'heads' | 'kvHeads' | 'maxContext' | 'maxContextSglang' | 'mtpLayers'>>;
-      /** Fields of its config that may change memory and are not understood: with any it never becomes a yes. */
-      unread?: readonly string[];
-    };
+  | { estimate: FitEstimate };
 
-/** What llama.cpp was told about fitting a model to the device by itself (`--fit`). The defaults are its own. */
+/** Options by which llama.cpp fits a model to the device by itself (`--fit`). The defaults are its own. */
 export interface FitLlamaOptions {
   /** `-fit off` is false: it allocates what it was told, without asking. Default true. */
   fit?: boolean;
@@ -69,13 +73,13 @@ export interface FitLlamaOptions {
   targetBytes?: Natural;
   /** `--fit-ctx`: the shortest context that it reduces to, in tokens, 1 or more. Default 4096. */
   leastContext?: Positive;
-  /** Whether it may reduce the context, which it does where `-c` is not given. Default: not known. */
+  /** True if it may reduce the context, as it does without `-c`. Default: not known. */
   mayShorten?: boolean;
   /** `-ngl` is given as a number or "all": it moves no layers to the CPU. Default false. */
   layersAreGiven?: boolean;
 }
 
-/** Options of `fit()`. */
+/** For whom and how a need is judged. */
 export interface FitOptions {
   /** The verdict is that of the machine and of this program. Default: of the machine alone. */
   program?: FitProgram;
@@ -88,24 +92,35 @@ export interface FitOptions {
   utilization?: number;
   /** CUDA ordinal of the GPU. Default: the one that shares the host's memory, else the first. */
   device?: number;
-  /** For the program llama.cpp. */
+  /** Options of llama.cpp. */
   llama?: FitLlamaOptions;
-  /** Of a model: the report is that of the largest value of this setting that fits, or of the smallest if none does. */
+  /** Setting to solve for: the report is that of its largest value that fits, or of the smallest if none does. */
   solve?: FitSetting;
-  /** With `solve`: a value also fits if its expected size fits now. Default false. */
+  /** True: `solve` also takes a value whose expected size fits now. Default false. */
   acceptTight?: boolean;
   /** Ends the reading of a model. */
   signal?: AbortSignal;
 }
 
-/** Options of `fitLargest()`. */
-export interface FitLargestOptions {
+/** The machine that is asked about. */
+export interface FitMachine {
+  /** What `snapshot()` returned. */
+  snapshot: Snapshot;
+}
+
+/** Whether a need fits. */
+export type FitQuestion = FitNeed & FitOptions & FitMachine;
+
+/** Which precisions of the weights fit: of a model, or of 7, 13 and 70 billion parameters. */
+export interface FitTableQuestion extends Partial<FitModel>, Omit<FitOptions, 'solve' | 'acceptTight'>, FitMachine {
+  table: true;
+}
+
+/** Which is the largest model that fits, for each precision of the weights and for inference, adapters and full fine-tuning. */
+export interface FitLargestQuestion extends Pick<FitOptions, 'program' | 'device'>, FitMachine {
+  largest: true;
   /** As of `estimate()`: context, sequences, batch, optimizer. */
   use?: Omit<EstimateOptions, 'use' | 'program'>;
-  /** The verdict is that of the machine and of this program. Default: of the machine alone. */
-  program?: FitProgram;
-  /** CUDA ordinal of the GPU. Default: the one that shares the host's memory, else the first. */
-  device?: number;
 }
 
 /** Programs of which several may run beside each other: what each takes is known at its start, and does not grow later. */
@@ -113,16 +128,15 @@ export const TOGETHER_PROGRAMS = ['vllm', 'llama.cpp', 'ollama'] as const satisf
 /** One of `TOGETHER_PROGRAMS`. */
 export type TogetherProgram = (typeof TOGETHER_PROGRAMS)[number];
 
-/** Options of `fitTogether()`. */
-export interface FitTogetherOptions {
+/**
+ * Whether several models fit at the same time, in which order to start them, and with which share, cache and context each, so
+ * that the last still starts. Each is judged beside what those before it keep.
+ */
+export interface FitTogetherQuestion extends Pick<FitOptions, 'programVersion' | 'device' | 'signal'>, FitMachine {
+  /** 2 to 16. */
+  together: readonly FitModel[];
   /** All models are started with it. */
   program: TogetherProgram;
-  /** Version of the program: "0.20.1". Default: the newest rule that is known. */
-  programVersion?: string;
-  /** CUDA ordinal of the GPU. Default: the one that shares the host's memory, else the first. */
-  device?: number;
-  /** Ends the reading of the models. */
-  signal?: AbortSignal;
 }
 
 /** `slots`: sequences at the same time. */
@@ -131,11 +145,11 @@ export const FIT_SETTINGS = ['context', 'slots', 'batch'] as const;
 export type FitSetting = (typeof FIT_SETTINGS)[number];
 
 /**
- * - `fits`: even the upper end of the range.
- * - `fits-after`: the upper end, once the remedies are done.
- * - `tight`: the expected size, now or once the remedies are done; the upper end of the range not even then.
+ * - `fits`: even the upper end of the range fits.
+ * - `fits-after`: the upper end fits once the remedies are done.
+ * - `tight`: the expected size fits, now or once the remedies are done; the upper end of the range never does.
  * - `not-now`: a finding says that nothing should be loaded now, whatever the size.
- * - `no`: not even the expected size, whatever is done.
+ * - `no`: not even the expected size fits, whatever is done.
  * - `unknown`: a number that decides is missing. Never read this as "fits".
  */
 export type FitVerdict = 'fits' | 'fits-after' | 'tight' | 'not-now' | 'no' | 'unknown';
@@ -143,37 +157,37 @@ export type FitVerdict = 'fits' | 'fits-after' | 'tight' | 'not-now' | 'no' | 'u
 /** A comparison with both sides, in bytes. */
 export interface FitInequality {
   left: { name: string; bytes: number };
-  /** What holds between the two. */
+  /** Relation of the two. */
   relation: '<=' | '>';
   right: { name: string; bytes: number };
   /** The rule in words: "free ≥ ceil(total × 0.92)". */
   rule: string;
 }
 
-/** What to do so that it fits. */
+/** A step after which it fits. */
 export interface FitRemedy {
   text: string;
-  /** For a shell; null: none. */
+  /** Command for a shell; null: none. */
   command: string | null;
   needsRoot: boolean;
   /** Bytes that can be loaded afterwards in addition; null: unknown. */
   gains: number | null;
 }
 
-/** What a program will decide, by its own rule on its own reading. */
+/** Decision of a program, by its own rule on its own reading. */
 export interface FitProgramReport {
   program: FitProgram;
   /** Versions that the rule applies to: "0.21 and newer". */
   versions: string;
   verdict: FitVerdict;
-  /** Whether the expected size fits now, without any step; null: unknown. */
+  /** True if the expected size fits now, without any step; null: unknown. */
   expectedFits: boolean | null;
-  /** What it reads as free, in bytes; null: unknown. */
+  /** Bytes that it reads as free; null: unknown. */
   reads: number | null;
-  /** Where that comes from. */
+  /** Source of that reading. */
   from: string;
   inequality: FitInequality | null;
-  /** What will happen, in one sentence. */
+  /** The program's decision, in one sentence. */
   decision: string;
   /** The line that it prints when it refuses; null: it does not, or prints none. */
   message: string | null;
@@ -181,18 +195,18 @@ export interface FitProgramReport {
   numbers: Record<string, number>;
   /** All that was judged, to paste into its command line, environment or code; null: see `aboutFlags`. */
   flags: string | null;
-  /** Why there are no flags, or what they leave open, as sentences. */
+  /** The reason for missing flags, or for what they leave open, as sentences. */
   aboutFlags: string[];
   remedies: FitRemedy[];
-  /** What its rule does not count, as sentences. */
+  /** Limits of its rule, as sentences. */
   notes: string[];
 }
 
-/** How the memory is divided, in bytes. What the parts leave of `total` can be loaded, or could be if nothing refused it. */
+/** Division of the memory, in bytes. The rest of `total` can be loaded, or could be if nothing refused it. */
 export interface FitPool {
   /** MemTotal, or the memory of the GPU. */
   total: Natural;
-  /** In use, and not to be reclaimed. */
+  /** Memory in use that cannot be reclaimed. */
   used: Natural;
   /** Free or reclaimable, and not to be loaded: the host's floor, the share of the GPU's other users. */
   kept: Natural;
@@ -200,7 +214,7 @@ export interface FitPool {
   fragmented: Natural;
 }
 
-/** Whether it fits, and what each program will decide. */
+/** The answer whether it fits, and each program's decision. */
 export interface FitReport {
   schema: 'umaprobe/fit/1';
   /** Time of the snapshot, ISO 8601, UTC. */
@@ -208,11 +222,11 @@ export interface FitReport {
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
   verdict: FitVerdict;
-  /** Whether the expected size fits now, without any step; null: unknown. `fits-after` and `tight` do not tell. */
+  /** True if the expected size fits now, without any step; null: unknown. `fits-after` and `tight` do not tell. */
   expectedFits: boolean | null;
   /** The verdict in one sentence. */
   summary: string;
-  /** Which limit decides: the machine's, or that of a program; null: unknown. */
+  /** The limit that decides: the machine's, or that of a program; null: unknown. */
   binding: 'machine' | FitProgram | null;
   /** The comparison of that limit; null: unknown. */
   inequality: FitInequality | null;
@@ -222,9 +236,9 @@ export interface FitReport {
   headroom: Amount | null;
   /** The most at any time, the start included, of the memory that the GPU uses: what the verdict is about. */
   need: FitRange & { terms: FitTerm[] };
-  /** What of it stays while it serves; less than `need` where the start has the peak. */
+  /** Part that stays while it serves; less than `need` if the start has the peak. */
   serving: FitRange;
-  /** What is needed of the host's memory besides, where the GPU has memory of its own; null: it shares that of the host. */
+  /** Host memory needed besides, if the GPU has memory of its own; null: it shares that of the host. */
   hostNeed: FitRange | null;
   device: { index: Natural; name: string | null; memoryModel: 'unified' | 'coherent' | 'discrete' | 'unknown' } | null;
   pool: FitPool | null;
@@ -233,11 +247,11 @@ export interface FitReport {
    * remedies are done, in bytes, without those whose gain is unknown; null: there are none.
    */
   limit: { bytes: Natural | null; after: Amount | null; from: string };
-  /** In the order in which to try them. */
+  /** Steps in the order in which to try them. */
   remedies: FitRemedy[];
-  /** What was not tried or cannot be known, as sentences. */
+  /** Unknowns and steps that were not tried, as sentences. */
   notes: string[];
-  /** Beside a model that does not fit as asked: with which settings it would; null: it fits, or has no settings to change. */
+  /** Settings with which a model fits that does not as asked; null: it fits, or has no settings to change. */
   nearest: FitNearest | null;
   /** The answer to the option `solve`; null: nothing was to be solved. */
   solved: FitSolution | null;
@@ -248,13 +262,13 @@ export interface FitReport {
 /** The nearest settings with which a model fits: each one change of what was asked, or one change of several together. */
 export interface FitNearest {
   settings: FitNearestSetting[];
-  /** What the smallest setting takes, where none fits; null: some fit. */
+  /** Bytes of the smallest setting, if none fits; null: some fit. */
   none: string | null;
 }
 
 /** One setting, or several together, with which what was asked about fits. */
 export interface FitNearestSetting {
-  /** In place of what was asked. */
+  /** Setting in place of the one asked for. */
   change: {
     sequences?: Positive;
     /** Tokens of one sequence. */
@@ -271,9 +285,9 @@ export interface FitNearestSetting {
   };
   /** "4 sequences". */
   text: string;
-  /** What it takes then, bytes. */
+  /** Bytes that it takes then. */
   need: FitRange;
-  /** With the option `program`: its flags for that; null: it has none. */
+  /** Flags of the option `program` for that; null: it has none. */
   flags: string | null;
 }
 
@@ -286,14 +300,14 @@ export interface FitSolution {
   limitedBy: 'memory' | 'model' | 'range';
 }
 
-/** Which sizes fit in which precision: weights, and what else was given. */
+/** Sizes that fit in each precision: weights, and what else was given. */
 export interface FitTable {
   schema: 'umaprobe/fit-table/1';
   /** Time of the snapshot, ISO 8601, UTC. */
   at: Timestamp;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
-  /** What can be loaded, in bytes; null: unknown. */
+  /** Bytes that can be loaded; null: unknown. */
   limit: number | null;
   /** The program whose verdict it is, too; null: the machine's alone. */
   program: FitProgram | null;
@@ -305,7 +319,7 @@ export interface FitTable {
       weights: Amount;
       need: FitRange;
       verdict: FitVerdict;
-      /** Whether the expected size fits now, without any step; null: unknown. */
+      /** True if the expected size fits now, without any step; null: unknown. */
       expectedFits: boolean | null;
       headroom: number | null;
     }[];
@@ -319,7 +333,7 @@ export interface FitLargest {
   at: Timestamp;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
-  /** What can be loaded, in bytes; null: unknown. */
+  /** Bytes that can be loaded; null: unknown. */
   limit: number | null;
   /** The program whose verdict it is, too; null: the machine's alone. */
   program: FitProgram | null;
@@ -331,17 +345,17 @@ export interface FitLargest {
   uses: ('inference' | 'lora' | 'full')[];
   rows: {
     dtype: string;
-    /** With scales. */
+    /** Bytes with scales. */
     bytesPerWeight: Factor;
-    /** In the order of `uses`; null: nobody uses weights of this type so. */
+    /** Cells in the order of `uses`; null: nobody uses weights of this type so. */
     cells: ({
       /** Parameters of the largest of which even the upper end of the range fits; null: none. */
       parameters: number | null;
       /** The same of the expected size. */
       expected: number | null;
-      /** Of `parameters`; null: none fits. */
+      /** Need of `parameters`; null: none fits. */
       need: FitRange | null;
-      /** Whether an answer is known; false: a number that decides is missing, or nothing can be loaded now. */
+      /** True if the answer is known; false: a number that decides is missing, or nothing can be loaded now. */
       known: boolean;
     } | null)[];
   }[];
@@ -352,15 +366,15 @@ export interface FitTogetherModel {
   name: string;
   /** Its place among the models that were given, from 0. */
   given: Natural;
-  /** What those before it keep, bytes. */
+  /** Bytes that the models before it keep. */
   beside: Amount;
-  /** What it keeps while it serves: vLLM's whole share, else the need. */
+  /** Memory that it keeps while it serves: vLLM's whole share, else the need. */
   holds: FitRange;
   /** The answer of `fit()` beside those before it: its verdict, its peak, its flags. */
   fit: FitReport;
 }
 
-/** Whether several models fit into one machine at the same time, and how each is started. Sizes in bytes. */
+/** Answer whether several models fit into one machine at the same time, with the start of each. Sizes in bytes. */
 export interface FitTogether
   extends Pick<
     FitReport,
@@ -379,14 +393,14 @@ export interface FitTogether
   > {
   schema: 'umaprobe/fit-together/1';
   program: TogetherProgram;
-  /** What all of them hold at the same time; the terms are the models. */
+  /** Memory that all of them hold at the same time; the terms are the models. */
   need: FitRange & { terms: FitTerm[] };
   /**
-   * In the order in which to start them, each once the one before it serves.
+   * Models in the order of their start: each begins once the one before it serves.
    * @minItems 2
    */
   models: FitTogetherModel[];
-  /** Where they do not fit: changes with which they do; null: they fit, or that is not known. */
+  /** Changes with which they fit; null: they fit without, or that is not known. */
   nearest: { settings: FitTogetherSetting[]; none: string | null } | null;
 }
 
@@ -402,8 +416,8 @@ export interface FitTogetherSetting {
   };
   /** "at most 8,192 tokens each". */
   text: string;
-  /** What they hold then. */
+  /** Memory that they hold then. */
   need: FitRange;
-  /** Of each that is started, in that order; null: it has none. */
+  /** Flags of each model that is started, in that order; null: it has none. */
   flags: (string | null)[];
 }

@@ -2,7 +2,7 @@
 
 import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
 
-/** What makes room while a program loads: drop clean page cache, compact free memory. */
+/** Ways to make room while a program loads: drop clean page cache, compact free memory. */
 export type LoadAction = 'drop' | 'compact';
 
 /**
@@ -11,32 +11,32 @@ export type LoadAction = 'drop' | 'compact';
  */
 export type UnitPattern = string;
 
-/** What of the whole machine may be stopped, and in which order. */
+/** Units of the whole machine that may be stopped, and their order. */
 export interface GuardPolicy {
   schema?: 'umaprobe/guard-policy/1';
   /** Default: every unit and container that holds GPU memory. */
   mayStop?: readonly UnitPattern[];
-  /** Besides what is never stopped: systemd, dbus, sshd, the network, desktops, the guard itself. */
+  /** Further units that are never stopped, besides systemd, dbus, sshd, the network, desktops, the guard itself. */
   never?: readonly UnitPattern[];
   /** `gpu` (default): the largest holder of GPU memory first. `memory`: of host and GPU memory. `listed`: as in `mayStop`. */
   order?: 'gpu' | 'memory' | 'listed';
 }
 
 /**
- * What runs already: a process with its descendants, a cgroup, a unit of systemd, or the whole system, of which one unit after
- * the other is stopped until the memory is back.
+ * Running target: a process with its descendants, a cgroup, a unit of systemd, or the whole system, whose units are
+ * stopped one after the other until the memory is back.
  */
 export type GuardTarget = { pid: Integer } | { cgroup: string } | { unit: string } | { system: GuardPolicy };
 
 /**
- * Why the guard acted. `floor-near`: the program takes the memory that is left above the floor, and reaches it soon after the
- * grace of SIGTERM. `below-kill`: what is available is below `killBelowBytes`. `low-and-stalled`: below the floor for seconds, with another sign: stalls, no
- * large blocks, swap used up, or it still falls. `stalled`: no task could run for minutes. `loading`: little is free while
- * the program loads. `requested`: the signal was aborted.
+ * The reason why the guard acted. `floor-near`: the program takes the memory left above the floor, and reaches it soon
+ * after the grace of SIGTERM. `below-kill`: available memory is below `killBelowBytes`. `low-and-stalled`: it is below
+ * the floor for seconds, with another sign: stalls, no large blocks, swap used up, or it still falls. `stalled`: no
+ * task could run for minutes. `loading`: little is free while the program loads. `requested`: the signal was aborted.
  */
 export type GuardReason = 'floor-near' | 'below-kill' | 'low-and-stalled' | 'stalled' | 'loading' | 'requested';
 
-/** What the guard saw when it acted. Bytes; null: not read. */
+/** Evidence on which the guard acted. Bytes; null: not read. */
 export interface GuardEvidence {
   /** MemAvailable. */
   available: Amount | null;
@@ -58,56 +58,56 @@ export interface GuardEvidence {
   /** GPU memory of the program's processes (NVML). */
   groupGpuBytes: Amount | null;
   /**
-   * Of the memory that fell: what other processes took, where they are seen to have taken most of it, and the program is
-   * spared (AnonPages without the program's, and their GPU memory); null: not so, or not known.
+   * Bytes that other processes took (AnonPages without the program's, and their GPU memory), if they took most of the
+   * memory that fell and the program is spared; null: not so, or not known.
    */
   othersGrewBytes: Amount | null;
 }
 
-/** What the guard did. */
+/** A step of the guard. */
 export interface GuardAction {
   type: 'action';
   at: Timestamp;
   /** `term` and `kill`: SIGTERM and SIGKILL to every process of the program. */
   action: LoadAction | 'warn' | 'term' | 'kill';
   reason: GuardReason;
-  /** What was seen, as one sentence. */
+  /** The observation, as one sentence. */
   sentence: string;
-  /** Of a whole system: the cgroup that got the signal; else null. */
+  /** The cgroup that got the signal, if the whole system is guarded; else null. */
   target: string | null;
   evidence: GuardEvidence;
-  /** With `dryRun`: nothing was done. */
+  /** True if `dryRun` is set: nothing was done. */
   dryRun: boolean;
-  /** Why it could not be done; null: it was. */
+  /** Reason for its failure; null: it was done. */
   failure: string | null;
 }
 
 /**
- * How the guard gets the processor before the program. `realtime`: by its own priority (root). `cgroup`: the control group of
- * the program has one share as a whole. `nice`: the program runs at a nice value that is higher by 10. `usual`: it does not.
+ * The guard's way to get the processor first. `realtime`: its own priority (root). `cgroup`: the control group of the
+ * program has one share as a whole. `nice`: the program runs at a nice value that is higher by 10. `usual`: none.
  */
 export type GuardPriority = 'realtime' | 'cgroup' | 'nice' | 'usual';
 
-/** Where shared memory stays when a program has ended. */
+/** Shared memory that stays when a program has ended. */
 export interface LeftBehind {
   /** Mount point of a tmpfs ("/dev/shm"), or "System V segments" (`ipcs -m`). */
   where: string;
-  /** By which it grew. */
+  /** Growth in bytes. */
   bytes: Natural;
   /** The largest files that were written there meanwhile, three at most. */
   files: string[];
 }
 
-/** How the command of `notify` ended. */
+/** End of the command of `notify`. */
 export interface GuardNotified {
   at: string;
-  /** As shells say it: 127 is no such program, above 128 a signal; null: it took too long and was ended. */
+  /** The shell's number: 127 is no such program, above 128 a signal; null: it took too long and was ended. */
   exitCode: Integer | null;
-  /** What went wrong; null: nothing. */
+  /** The error; null: none. */
   failure: string | null;
 }
 
-/** What happens while a program is guarded. Times are ISO 8601, UTC; sizes bytes. */
+/** Events while a program is guarded. Times are ISO 8601, UTC; sizes bytes. */
 export type GuardEvent =
   | {
       type: 'started';
@@ -123,7 +123,7 @@ export type GuardEvent =
    * a percent of MemTotal for 30 s. `limit`: 30 minutes.
    */
   | { type: 'loaded'; at: string; because: 'ready' | 'plateau' | 'limit' }
-  /** About every 100 ms. */
+  /** A reading about every 100 ms. */
   | {
       type: 'reading';
       at: string;
@@ -135,7 +135,7 @@ export type GuardEvent =
   | GuardAction
   /** The command of `notify` has ended. */
   | ({ type: 'notified' } & GuardNotified)
-  /** With `keepFreeBytes`: unused model files were evicted; `free` is MemFree afterwards. */
+  /** Unused model files were evicted for `keepFreeBytes`; `free` is MemFree afterwards. */
   | { type: 'evicted'; at: string; bytes: number; free: number | null }
   /**
    * The program ends, and processes that it started run on. They stay guarded by the process `guard` until they end; null:
@@ -144,15 +144,15 @@ export type GuardEvent =
   | { type: 'left'; at: string; processes: readonly { pid: number; name: string | null }[]; guard: number | null }
   | { type: 'ended'; at: string; exitCode: number | null; signal: string | null };
 
-/** In bytes. */
+/** Amounts in bytes. */
 export interface GuardReading {
-  /** What programs can get: MemAvailable, and the free pages in the processors' lists. */
+  /** Memory that programs can get: MemAvailable, and the free pages in the processors' lists. */
   available: Amount | null;
   /** MemFree. */
   free: Amount | null;
 }
 
-/** What happened to a guarded program. */
+/** The course of a guarded program. */
 export interface GuardReport {
   schema: 'umaprobe/guard/1';
   /** Name of the simulated machine; null: real hardware. */
@@ -165,11 +165,11 @@ export interface GuardReport {
   exitCode: Integer | null;
   /** Signal that ended it, "SIGTERM"; null: none. */
   signal: string | null;
-  /** Why the guard stopped it; null: it did not. */
+  /** The reason for which the guard stopped it; null: it did not. */
   reason: GuardReason | null;
   /** One sentence that says what was seen; null: the guard did not stop it. */
   sentence: string | null;
-  /** Whose memory is guarded: the host's, also where a GPU has memory of its own. CUDA refuses what that does not have. */
+  /** The memory that is guarded is the host's, also if a GPU has memory of its own. CUDA refuses more than that has. */
   watches: 'host';
   /** Memory to leave the host, in bytes, and the rule that gave it. */
   floor: { bytes: Amount; from: string };
@@ -177,11 +177,11 @@ export interface GuardReport {
   startedAt: Timestamp;
   endedAt: Timestamp;
   durationMs: Amount;
-  /** Before the program began. */
+  /** Reading before the program began. */
   before: GuardReading;
   /** Lowest in between, also of the time in which JavaScript was blocked. */
   lowest: GuardReading;
-  /** After it ended. */
+  /** Reading after it ended. */
   after: GuardReading;
   /** Highest PSI full over 10 s, in percent; null: this kernel does not report it. */
   highestPressure: Amount | null;
@@ -196,7 +196,7 @@ export interface GuardReport {
   evictedBytes: Natural;
   /** Oldest first. */
   actions: GuardAction[];
-  /** What became of the command of `notify`, once for each stop. Empty: nothing was stopped, or there is no such command. */
+  /** Ends of the command of `notify`, one for each stop. Empty: nothing was stopped, or there is no such command. */
   notified: GuardNotified[];
   /** Readings of the guard, and its CPU time in milliseconds. */
   readings: Natural;

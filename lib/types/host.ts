@@ -31,8 +31,8 @@ export interface FreeBlocks {
   blockBytes: Natural;
   freeBlocks: Natural;
   /**
-   * Of `freeBlocks` those in movable pageblocks, from `/proc/pagetypeinfo` (root only): compaction can make larger blocks
-   * of them. At least so many: the kernel counts to 100,000. null: not read.
+   * The part of `freeBlocks` in movable pageblocks, from `/proc/pagetypeinfo` (root only): compaction can make larger
+   * blocks of them. The kernel counts to 100,000, so there may be more. null: not read.
    */
   movableBlocks: Natural | null;
 }
@@ -43,9 +43,9 @@ export interface FreeBlocks {
  * another unit than kB, no number, two such lines, more than MemTotal. `from` of a snapshot says which.
  */
 export interface HostMemory {
-  /** MemTotal: the memory that the kernel manages. On a GB10 119.7 or 121.7 GiB of the nominal 128 GB. */
+  /** MemTotal: the memory that the kernel manages. A GB10 has 119.7 or 121.7 GiB of the nominal 128 GB. */
   total: Natural;
-  /** MemFree: unused pages. On an integrated GPU `cudaMemGetInfo` reports this number as free. */
+  /** MemFree: unused pages. `cudaMemGetInfo` reports it as free on an integrated GPU. */
   free: Natural | null;
   /** MemAvailable: the kernel's estimate of what a new allocation can get without swapping. */
   available: Natural | null;
@@ -97,9 +97,9 @@ export interface LedgerEntry {
   /** Only `unattributed` may be negative: the kernel then counted some pages twice. */
   bytes: Integer;
   /**
-   * Present if the bytes are a bound only. On `gpuProcesses`, `atLeast`: NVML's list lacks processes or the bytes of
-   * some; `atMost`: its sum exceeds what no other row claims, because it counts shared memory in each process. On
-   * `unattributed`, the opposite.
+   * Present if the bytes are a bound only. `gpuProcesses`: `atLeast`: NVML's list lacks processes or the bytes of some;
+   * `atMost`: its sum exceeds what no other row claims, because it counts shared memory in each process.
+   * `unattributed`: the opposite.
    */
   bound?: 'atLeast' | 'atMost';
   from: string;
@@ -132,8 +132,8 @@ export interface Ledger {
   total: Natural;
   entries: LedgerEntry[];
   /**
-   * What could not be split because a counter is missing: "Cached is missing: page cache is in no counter". [] on
-   * every usual kernel. While it is not, `unattributed` is not memory that nobody accounts for.
+   * Memory that could not be split because a counter is missing: "Cached is missing: page cache is in no counter". []
+   * on every usual kernel. With an entry, `unattributed` is not memory that nobody accounts for.
    */
   notSplit: string[];
 }
@@ -154,7 +154,7 @@ export interface KernelMemory {
    * Neither MemFree nor MemAvailable has them; the kernel takes them back before it reclaims.
    */
   freeInCpuLists: Natural | null;
-  /** Memory of zram devices, in bytes, from `/sys/block/zram<n>/mm_stat`: what is swapped to them, compressed. In no line of meminfo. */
+  /** Compressed swap in zram devices, in bytes, from `/sys/block/zram<n>/mm_stat`. No line of meminfo has it. */
   zram: Natural | null;
   compactStall: Amount | null;
   compactFail: Amount | null;
@@ -182,7 +182,7 @@ export interface DriverFacts {
   poolBytes: Natural | null;
 }
 
-/** Limits of this process's cgroup. For context only: CUDA memory is not charged to it. */
+/** Limits of this process's cgroup. They are context: CUDA memory is not charged to it. */
 export interface CgroupLimits {
   version: 1 | 2;
   path: string;

@@ -6,7 +6,7 @@ import type { Amount, Natural } from './scalars.ts';
 /** `notice`: normal, but it explains numbers. `warning`: it stands in the way. `danger`: act now. */
 export type Severity = 'notice' | 'warning' | 'danger';
 
-/** Of a whole machine: the highest severity of its findings; `ok`: none. */
+/** Level of a whole machine: the highest severity of its findings; `ok`: none. */
 export type Level = 'ok' | Severity;
 
 /** A fact behind a finding. */
@@ -21,11 +21,11 @@ export interface Evidence {
 }
 
 /**
- * What a finding does to a load.
+ * Effect of a finding on a load.
  * - `nothing`: a load is not affected.
- * - `takes`: so many bytes less can be loaded.
+ * - `takes`: `bytes` less can be loaded.
  * - `refuses`: nothing should be loaded now, or nothing can.
- * - `unknown`: what it does is not known.
+ * - `unknown`: the effect is not known.
  */
 export type LoadEffect =
   | { does: 'nothing' }
@@ -33,10 +33,10 @@ export type LoadEffect =
   | { does: 'refuses' }
   | { does: 'unknown' };
 
-/** What to do about a finding. */
+/** The remedy for a finding. */
 export interface Remedy {
   text: string;
-  /** To paste into a shell; null: none. */
+  /** Command for a shell; null: none. */
   command: string | null;
   needsRoot: boolean;
   /** Bytes that programs can use besides when it is done; null: not known. */
@@ -52,14 +52,14 @@ export interface Finding {
    * above `ok`.
    */
   normal: boolean;
-  /** What is seen, in one or two sentences. */
+  /** The observation, in one or two sentences. */
   summary: string;
-  /** Why it is so, as a sentence; null: the summary says it, or it is not known. */
+  /** The reason for it, as a sentence; null: the summary says it, or it is not known. */
   cause: string | null;
   /** Bytes at stake; null: no amount belongs to it. */
   bytes: Amount | null;
   effect: LoadEffect;
-  /** Never empty. */
+  /** At least one. */
   evidence: Evidence[];
   /** null: nothing is to be done. */
   remedy: Remedy | null;
@@ -68,15 +68,13 @@ export interface Finding {
 /** A row that could not be judged although the answer depends on it. */
 export interface NotJudged {
   id: FindingId;
-  /** What is not known, and why, as a clause. */
+  /** The unknown and its reason, as a clause. */
   why: string;
 }
 
-/**
- * What a program can load, in bytes. On a machine whose GPU shares the host's memory, of that pool; else of the fullest GPU.
- */
+/** Bytes that a program can load: of the shared pool if the GPU shares the host's memory, else of the fullest GPU. */
 export interface SafeRange {
-  /** What can be loaded for certain: the number to go by. null: not known. 0: nothing. */
+  /** Bytes that can be loaded for certain: the number to go by. null: not known. 0: nothing. */
   bytes: Natural | null;
   /** The most that may be loaded: what lies between needs compaction, or is in counters that this user may not read. */
   high: Natural | null;
@@ -96,10 +94,10 @@ export interface Judgement {
   safe: SafeRange;
   /** The reason for level and answer, in one or two sentences. */
   because: string;
-  /** What to do first, as a clause; null: nothing. */
+  /** The first step to do, as a clause; null: nothing. */
   next: string | null;
   /** The rows that apply, the most urgent first. */
   findings: Finding[];
-  /** What could not be judged and matters for the answer. */
+  /** Unjudged facts that matter for the answer. */
   notJudged: NotJudged[];
 }

@@ -25,7 +25,7 @@ export const ALLOCATOR_KINDS = {
 } as const satisfies Readonly<Record<string, KindFacts>>;
 
 /**
- * How memory is allocated. `device`: cudaMalloc. `managed`: cudaMallocManaged. `pinned`: cudaHostAlloc, mapped into the
+ * Ways to allocate memory. `device`: cudaMalloc. `managed`: cudaMallocManaged. `pinned`: cudaHostAlloc, mapped into the
  * device. `system`: mmap, touched by the GPU through the host's page tables. Without the CUDA runtime library the
  * equivalent driver functions are called; each report names the function (`kinds[].call`).
  */

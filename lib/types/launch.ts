@@ -16,12 +16,12 @@ import type { Amount, Integer, Natural, Positive, Timestamp } from './scalars.ts
 export interface UnreadPart {
   /** A sentence: "--speculative-config loads a second model." */
   text: string;
-  /** What it leaves open. Who names the program or the model answers that part. */
+  /** The open part. A caller who names the program or the model answers it. */
   part: 'program' | 'model' | 'option';
   effect: 'more' | 'less' | 'either';
 }
 
-/** Something that a command loads besides its model. */
+/** A model that a command loads besides its main one. */
 export interface ExtraModel {
   /**
    * `draft`: a small model that proposes tokens, with a cache and buffers of its own. `projector`: what sees and hears for
@@ -32,21 +32,21 @@ export interface ExtraModel {
   option: string;
   /** Path or name, on this machine. */
   model: string;
-  /** Which GGUF file of a repository, as `modelFile` of the command. */
+  /** The GGUF file of a repository, as `modelFile` of the command. */
   modelFile: string | null;
-  /** What it is used with, where that differs from the model: its cache's type, its context in tokens of one sequence. */
+  /** Options that differ from the model's: its cache's type, its context in tokens of one sequence. */
   use: Pick<EstimateOptions, 'kvDtype' | 'context'>;
 }
 
-/** A command line as far as it is understood. Nothing is run or read for it. */
+/** The understood part of a command line. Nothing is run or read for it. */
 export interface RecognisedCommand {
   /** null: it is none of the known programs, or it does not say what it starts. */
   program: ModelProgram | null;
-  /** What the program is started with: "docker run", "env", "uv run"; outermost first. */
+  /** Commands that start the program: "docker run", "env", "uv run"; outermost first. */
   wrappers: string[];
   /** Path or name of the model, on this machine; null: the command does not say. */
   model: string | null;
-  /** Which GGUF file of a repository: a quantisation ("Q8_0") or a file name; null: the first choice of the program. */
+  /** The GGUF file of a repository: a quantisation ("Q8_0") or a file name; null: the first choice of the program. */
   modelFile: string | null;
   /** Tokens of one sequence, or of all together with `contextIsShared`; null: the longest that the model was made for. */
   context: Integer | null;
@@ -68,14 +68,14 @@ export interface RecognisedCommand {
   extras: ExtraModel[];
   /** vLLM's `--enable-lora`: room for so many adapters of this rank; null: none. */
   adapterSlots: { adapters: Positive; rank: Positive } | null;
-  /** What llama.cpp is told about fitting the model to the device by itself; null: other programs. */
+  /** Options by which llama.cpp fits the model to the device by itself; null: other programs. */
   llama: FitLlamaOptions | null;
   /** Options with a meaning for memory, as they were read. */
   understood: { option: string; value: string }[];
   /** Defaults that were assumed, as sentences. */
   assumed: string[];
   unread: UnreadPart[];
-  /** What the guard cannot do for this command, as sentences. */
+  /** Limits of the guard for this command, as sentences. */
   limits: string[];
   /** Machines that `mpirun -H` or `srun --nodelist` names; empty: none. */
   hosts: string[];
@@ -87,23 +87,23 @@ export interface RecognisedCommand {
 export interface LaunchStep {
   step: 'fit' | 'hosts' | 'prepare' | 'guard' | 'record';
   state: 'planned' | 'done' | 'skipped' | 'failed';
-  /** What it does, did, or why not, as a sentence. */
+  /** The step, its result, or the reason against it, as a sentence. */
   text: string;
 }
 
-/** What a launch is going to do. */
+/** The plan of a launch. */
 export interface LaunchPlan {
   /** Name of the simulated machine; null: real hardware. */
   simulated: string | null;
   command: string[];
   recognised: RecognisedCommand;
-  /** Of the machine: that of its snapshot. */
+  /** Judgement of the machine's snapshot. */
   judgement: Judgement;
   /** `unknown` also where the command is not understood well enough: the program then runs under the guard alone. */
   verdict: FitVerdict;
   /** The verdict as a sentence. */
   summary: string;
-  /** What the model takes; null: there is no estimate. */
+  /** Memory that the model takes; null: there is no estimate. */
   expected: LaunchExpectation | null;
   /** null: it was not asked. */
   fit: FitReport | null;
@@ -118,35 +118,35 @@ export interface LaunchPlan {
 export interface LaunchRank {
   host: string;
   state: ClusterState;
-  /** Whether a rank fits there, as for this machine; null: it gave no usable answer. */
+  /** The verdict on a rank there, as for this machine; null: it gave no usable answer. */
   verdict: FitVerdict | null;
-  /** Whether nothing is started because of it. */
+  /** True if nothing is started because of it. */
   refuses: boolean;
   /** The verdict, or why there is no answer, as a sentence. */
   summary: string;
-  /** What to do there, as a clause; null: nothing. */
+  /** The step to do there, as a clause; null: nothing. */
   next: string | null;
 }
 
-/** What the estimate says, in bytes. */
+/** The estimate's answer, in bytes. */
 export interface LaunchExpectation {
   /** Name of the model. */
   model: string;
   weights: Natural;
-  /** What `fit` judges: the most at any time, of the memory that the GPU uses. */
+  /** The amount that `fit` judges: the most at any time, of the memory that the GPU uses. */
   total: EstimateRange;
-  /** Of the host's memory besides, where the GPU has memory of its own; null: it shares that of the host. */
+  /** Host memory besides, if the GPU has memory of its own; null: it shares that of the host. */
   host: EstimateRange | null;
   /** Bytes that one more token of context takes; null: unknown, or none. */
   kvBytesPerToken: Integer | null;
   /** Tokens of one sequence. */
   context: Positive;
   sequences: Positive;
-  /** What is loaded besides the model; all of it is in `total` and `host`. */
+  /** Models that are loaded besides it; all of it is in `total` and `host`. */
   extras: LaunchExtra[];
 }
 
-/** What something takes that is loaded besides the model, in bytes: weights, cache and buffers together. */
+/** Memory of a model that is loaded besides the main one, in bytes: weights, cache and buffers together. */
 export interface LaunchExtra extends EstimateRange {
   /** The option that names it: "--mmproj". */
   option: string;
@@ -165,36 +165,36 @@ export interface LaunchReading {
 export interface LaunchPlateau {
   from: Timestamp;
   to: Timestamp;
-  /** What was available before the start less its mean here, in bytes. */
+  /** Memory available before the start less its mean here, in bytes. */
   taken: Integer;
 }
 
 /** Memory of a GPU that has its own, before, during and after a launch, by NVML, in bytes. Other programs are in it as well. */
 export interface LaunchGpu {
-  /** As in the snapshot. */
+  /** Index in the snapshot. */
   index: Natural;
   name: string | null;
-  /** What programs can use. */
+  /** Memory that programs can use. */
   total: Natural;
   before: Natural;
   /** The most that was in use; null: NVML did not answer while it ran. */
   peak: Natural | null;
   /** The least that was left; null: NVML did not answer while it ran. */
   left: Integer | null;
-  /** In use after the end; null: NVML did not answer. */
+  /** Memory in use after the end; null: NVML did not answer. */
   after: Natural | null;
 }
 
 /**
- * What a launch took and gave back, in bytes: what was available before (MemAvailable, and the free pages in the processors'
- * lists) less what was while it ran. What other programs took or gave back meanwhile is in these numbers as well.
+ * Memory that a launch took and gave back, in bytes: available memory (MemAvailable, and the free pages in the
+ * processors' lists) before the start less that while it ran. Changes of other programs are included.
  */
 export interface LaunchReceipt {
   before: { available: Natural; free: Natural };
   took: {
     /** The weights: the plateau that is nearest to what the estimate says. null: no plateau is near, or no estimate. */
     weights: Integer | null;
-    /** When the load phase ended; null: it was not told. */
+    /** Time at which the load phase ended; null: it was not told. */
     loaded: Integer | null;
     /** The most at any time. */
     peak: Natural;
@@ -205,9 +205,9 @@ export interface LaunchReceipt {
   };
   /** GPUs with memory of their own on which memory was taken, the fullest first. Everything else is of the host. */
   gpus: LaunchGpu[];
-  /** Why the memory of a GPU is not in `gpus`, as a sentence; null: there is none, or all were read. */
+  /** The reason why a GPU's memory is not in `gpus`, as a sentence; null: there is none, or all were read. */
   gpuProblem: string | null;
-  /** What the estimate said; null: there was none. */
+  /** Memory that the estimate expected; null: there was none. */
   expected: LaunchExpectation | null;
   /** The most that the processes of the command held themselves; null: not read. */
   own: { bytes: Integer | null; gpuBytes: Integer | null };
@@ -218,9 +218,9 @@ export interface LaunchReceipt {
   after: {
     available: Natural;
     free: Natural;
-    /** What came back at the end: what is available less the least in the last second of the program. */
+    /** Memory that came back at the end: available memory less its least in the last second of the program. */
     returned: Integer;
-    /** What is not back: what was available before the start less now; 0: everything. */
+    /** Memory that is not back: available memory before the start less that now; 0: all is back. */
     missing: Natural;
   } | null;
   flags: LaunchFlags | null;
@@ -228,13 +228,13 @@ export interface LaunchReceipt {
 
 /** Flags that keep the floor. */
 export interface LaunchFlags {
-  /** To put into the command line instead of its own; null: those that it had kept the floor. */
+  /** Flags for the command line instead of its own; null: its own kept the floor. */
   safe: string | null;
-  /** How they were found, as a sentence. */
+  /** Source of the flags, as a sentence. */
   from: string;
 }
 
-/** What happens in a launch, besides the events of the guard. Times are ISO 8601, UTC. */
+/** Events of a launch, besides those of the guard. Times are ISO 8601, UTC. */
 export type LaunchEvent =
   /** These machines are asked by ssh, before there is a plan: each has 15 s. */
   | { type: 'hosts'; at: string; hosts: string[] }
@@ -243,7 +243,7 @@ export type LaunchEvent =
   | { type: 'step'; at: string; step: LaunchStep }
   | GuardEvent;
 
-/** What a launch did. */
+/** Result of a launch. */
 export interface LaunchReport {
   schema: 'umaprobe/launch/1';
   /** Start of the launch, ISO 8601, UTC. */
@@ -257,7 +257,7 @@ export interface LaunchReport {
   outcome: 'planned' | 'refused' | 'exited' | 'stopped' | 'aborted';
   /** The outcome as a sentence. */
   summary: string;
-  /** What was planned; its steps are those of the end. */
+  /** The plan; its steps are those of the end. */
   plan: LaunchPlan;
   /** null: no room was made. */
   prepare: PrepareReport | null;

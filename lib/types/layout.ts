@@ -34,7 +34,7 @@ export interface LayoutReport extends ProbeHeader {
   settled: Settled;
 }
 
-/** Whether the memory came back after all blocks were freed and the child process had exited. */
+/** The memory's return after all blocks were freed and the child process had exited. */
 export interface Settled {
   /** Time until the counters were stable, in milliseconds. */
   afterMs: Amount;
@@ -48,5 +48,5 @@ export interface Settled {
   missing: { bytes: Natural; explanation: string } | null;
 }
 
-/** What `layout()` reports on its way. */
+/** Progress of `layout()`. */
 export type LayoutEvent = ProbeEvent | { type: 'part'; part: LayoutPart; progress: { done: number; total: number } };

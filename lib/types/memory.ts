@@ -5,11 +5,11 @@ import type { Judgement } from './judgement.ts';
 /** Sizes of one pool of memory. */
 export interface MemoryPool {
   total: number | null;
-  /** What the next allocation gets at once. */
+  /** Bytes that the next allocation gets at once. */
   free: number | null;
-  /** What it can get once the kernel has given back copies of files: MemAvailable, where CPU and GPU share the pool. */
+  /** Bytes once the kernel has given back copies of files: MemAvailable, if CPU and GPU share the pool. */
   available: number | null;
-  /** What a program can load: of `available` what the system and the program itself do not need. 0: nothing now. */
+  /** Bytes that a program can load: `available` less the needs of the system and the program. 0: nothing now. */
   safe: number | null;
 }
 
@@ -17,7 +17,7 @@ export interface MemoryPool {
 export interface GpuMemory extends MemoryPool {
   name: string | null;
   uuid: string | null;
-  /** Whether it shares the host's memory; null: CUDA did not say. */
+  /** True if it shares the host's memory; null: CUDA did not say. */
   unified: boolean | null;
 }
 
@@ -26,7 +26,7 @@ export interface GpuMemory extends MemoryPool {
  * the host's.
  */
 export interface Memory extends MemoryPool {
-  /** Whether CPU and GPU share it; null: no GPU answered, so it is not known. */
+  /** True if CPU and GPU share it; null: no GPU answered, so it is not known. */
   unified: boolean | null;
   /** Every GPU. Empty: none was found, and `because` says why. */
   gpus: GpuMemory[];

@@ -19,7 +19,7 @@ export interface PrepareStep {
   durationMs: Amount | null;
 }
 
-/** What `prepare()` has done, and whether the planned allocation fits now. */
+/** Result of `prepare()`, and whether the planned allocation fits now. */
 export interface PrepareReport {
   schema: 'umaprobe/prepare/1';
   at: Timestamp;
@@ -47,8 +47,8 @@ export interface PrepareReport {
   /** Memory left for the host, and the rule that gave this amount. */
   floor: { bytes: Natural; from: string };
   /**
-   * All that must be available beyond `bytes`: the floor, its margin, and the program besides its data. So the most
-   * that can be prepared is `allocatable.safe` of the snapshot.
+   * All that must be available beyond `bytes`: the floor, its margin, and the program besides its data. The most that
+   * can be prepared is therefore `allocatable.safe` of the snapshot.
    */
   reserveBytes: Natural;
   receipt: Receipt;

@@ -26,7 +26,7 @@ export interface CounterChange {
   afterFree: number | null;
 }
 
-/** How every counter moved in one step. */
+/** Change of every counter in one step. */
 export type CountersMoved = Record<Counter, CounterChange>;
 
 /** The probed device. */
@@ -41,13 +41,13 @@ export interface ProbedDevice {
   cudaVersion: string | null;
 }
 
-/** Whether a kind can be used here, and the function that allocates it. */
+/** Support of a kind here, and the function that allocates it. */
 export interface KindSupport {
   kind: AllocatorKind;
   supported: boolean;
   /** The function: "cudaMalloc", "cuMemAlloc_v2" without the CUDA runtime library, "mmap". null: not supported. */
   call: string | null;
-  /** Why it is not supported; null if it is. */
+  /** The reason why it is not supported; null if it is. */
   reason: string | null;
 }
 
@@ -68,14 +68,11 @@ export interface ProbeHeader {
   floor: { bytes: Natural; from: string } | null;
   /** The other users of the device; null: there was none. */
   others: OtherUsers | null;
-  /**
-   * How memory is touched: by umaprobe's GPU kernel, or by cudaMemset if the kernel cannot be loaded (`reason` says
-   * why).
-   */
+  /** Way to touch memory: umaprobe's GPU kernel, or cudaMemset if the kernel cannot be loaded (`reason` says why). */
   touch: { by: 'kernel' | 'memset'; reason: string | null };
   /** Path of the journal; null: none was kept. */
   journal: string | null;
-  /** What was repaired in the journal, as sentences: the end of a record that a power cut had torn. Empty: nothing. */
+  /** Repairs of the journal, as sentences: the end of a record that a power cut had torn. Empty: nothing. */
   journalNotes: string[];
   /** An earlier run that never ended, from the journal: "the machine vanished while taking 96.0 GiB to 100.0 GiB". */
   unfinished: UnfinishedRun | null;
@@ -101,17 +98,17 @@ export interface UnfinishedRun {
   sentence: string;
 }
 
-/** Before `started`, where so many dirty pages are written first that allocations would wait for the disk. */
+/** Reported before `started` if dirty pages are written first, so many that allocations would wait for the disk. */
 export interface ProbeWriting {
   type: 'writing';
   /** Dirty of /proc/meminfo, in bytes. */
   dirtyBytes: number;
 }
 
-/** Before the first allocation: header fields that are known by then. */
+/** Header fields that are known before the first allocation. */
 export interface ProbeStarted extends Pick<ProbeHeader, 'floor' | 'journalNotes' | 'others' | 'unfinished'> {
   type: 'started';
-  /** As in the report of a stress test; null for other commands. */
+  /** The share in the report of a stress test; null for other commands. */
   share: { bytes: number; from: string } | null;
   memoryModel: MemoryModel;
 }

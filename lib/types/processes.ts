@@ -29,9 +29,9 @@ export interface ProcessMemory {
   /** Container, service or process tree that it belongs to: `id` of a group. */
   group: string;
   /**
-   * What the machine gets back if this process ends, as far as it is known: anonymous memory, its share of shared memory,
-   * mapped files that it has locked (mlock), and on unified memory its GPU memory. Without other mapped files, which the
-   * kernel takes back when it needs to, and without swap. null: not known.
+   * Known memory that the machine gets back if this process ends: anonymous memory, its share of shared memory, mapped
+   * files that it has locked (mlock), and on unified memory its GPU memory. Other mapped files, which the kernel takes
+   * back when it needs to, and swap do not count. null: not known.
    */
   held: Natural | null;
   /**
@@ -39,7 +39,7 @@ export interface ProcessMemory {
    * upper bound. null: `held` is null.
    */
   heldFrom: 'pss' | 'rss' | null;
-  /** VmRSS of `/proc/<pid>/status`: anonymous + file + shared. Not the memory of a process: see `held`. */
+  /** VmRSS of `/proc/<pid>/status`: anonymous + file + shared. A process holds another amount: see `held`. */
   rss: Natural | null;
   /** RssAnon. */
   anonymous: Natural | null;
@@ -53,9 +53,9 @@ export interface ProcessMemory {
   locked: Natural | null;
   /** VmHWM: the largest `rss` so far. */
   peakRss: Natural | null;
-  /** Of processes that matter; null: not read (small, time limit, permission), and then RSS is all there is. */
+  /** Shares of the processes that matter; null: not read (small, time limit, permission), and only RSS is known. */
   pss: ProportionalMemory | null;
-  /** GPU memory by NVML. On unified memory it is host memory that no RSS contains. null: not known here. */
+  /** GPU memory by NVML. It is host memory that no RSS contains if memory is unified. null: not known here. */
   gpuBytes: Natural | null;
 }
 
@@ -80,7 +80,7 @@ export interface ProcessGroup {
   pids: Natural[];
   /** Sums over its processes; `null` values of processes are left out. */
   held: Natural;
-  /** Whether `held` counts shared pages once, to 1 %. false: an upper bound. */
+  /** True if `held` counts shared pages once, to 1 %. false: an upper bound. */
   exact: boolean;
   anonymous: Natural;
   shared: Natural;
@@ -104,17 +104,17 @@ export interface ExplainedMemory {
   total: Natural | null;
   /** The listed processes' sum. */
   listed: Natural;
-  /** Whether `listed` counts shared pages once. */
+  /** True if `listed` counts shared pages once. */
   exact: boolean;
 }
 
-/** Who holds memory: processes and their groups, by `processes()`. */
+/** Memory of processes and their groups, by `processes()`. */
 export interface ProcessesReport {
   schema: 'umaprobe/processes/1';
   at: Timestamp;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
-  /** Memory model of the GPUs; null: there is none. With several models, `unified` if one is. */
+  /** Memory model of the GPUs; null: there is none. One unified GPU among several makes it `unified`. */
   memoryModel: MemoryModel | null;
   /** MemTotal. */
   total: Natural;
@@ -131,10 +131,10 @@ export interface ProcessesReport {
   unattributed: Integer;
   /** Processes that this user may not read, and that are missing here (hidepid of /proc). */
   hiddenProcesses: Natural;
-  /** What could not be read, and what that means for the figures. */
+  /** Facts that could not be read, and their meaning for the figures. */
   limits: string[];
   /** Path of a property → its source, or why it is null. */
   from: Record<string, string>;
-  /** In milliseconds. */
+  /** Duration in milliseconds. */
   durationMs: Amount;
 }

@@ -7,10 +7,10 @@ export type ProfileParameters = Readonly<Record<string, Factor>>;
 
 /** A parameter and the values that are tried, rising. */
 export interface ProfileVariation {
-  /** As in the placeholder: "batch_size" for `{batch_size}`. */
+  /** The placeholder's name: "batch_size" for `{batch_size}`. */
   name: string;
   /**
-   * Above 0, rising; most often each is twice the one before.
+   * Values above 0, rising; most often each is twice the one before.
    * @minItems 1
    */
   values: readonly Factor[];
@@ -24,19 +24,19 @@ export interface ProfileBisection {
   to: Positive;
 }
 
-/** What `peakBytes` is expected to be, before the trial. Bytes; `low` ≤ `bytes` ≤ `high`. */
+/** Expected `peakBytes` before the trial. Bytes; `low` ≤ `bytes` ≤ `high`. */
 export interface ProfilePrediction {
   bytes: Natural;
   low: Natural;
   high: Natural;
-  /** How it was found, with the trials it rests on. */
+  /** Method, with the trials it rests on. */
   model: string;
   /** Number of these trials. One alone tells no growth, so nothing is refused by it. */
   trials: Positive;
 }
 
 /**
- * How a trial ended.
+ * End of a trial.
  * - `ok`: the command ended well, or reached `ready` or `steps`, and the peak stayed within the limit.
  * - `over`: it ended well, but its peak is above the limit.
  * - `refused`: it was not run, because its predicted peak is above the limit. Whether it fits is not known.
@@ -45,7 +45,7 @@ export interface ProfilePrediction {
  * - `out-of-memory`: it failed, and its output says that an allocation did.
  * - `failed`: it could not be started, ended with another exit code than 0 or by a signal, or ran longer than `trialTimeMs`.
  * - `fatal`: the machine vanished during this trial in an earlier run.
- * - `aborted`: by the caller.
+ * - `aborted`: the caller aborted it.
  */
 export type ProfileStatus =
   | 'ok'
@@ -70,7 +70,7 @@ export interface ProfilePhases {
   after: Natural | null;
 }
 
-/** Whose memory a profile measures and limits. */
+/** Memory that a profile measures and limits. */
 export const PROFILE_POOLS = ['gpu', 'host'] as const;
 
 /**
@@ -82,7 +82,7 @@ export interface ProfilePool {
   name: (typeof PROFILE_POOLS)[number];
   /** MemTotal, or what programs can use of the smallest of `gpus`, in bytes. */
   total: Positive;
-  /** By their position in the snapshot; `total` is what programs can use, in bytes. Empty: the pool is the host's. */
+  /** GPUs by position in the snapshot; `total` is usable by programs, in bytes. Empty: the pool is the host's. */
   gpus: { index: Natural; name: string | null; total: Positive }[];
 }
 
@@ -112,9 +112,9 @@ export interface ProfileTrial {
   /** ISO 8601, UTC. null: not run. */
   startedAt: Timestamp | null;
   durationMs: Amount;
-  /** From the journal of an earlier run that `resume` goes on with. */
+  /** True: from the journal of an earlier run that `resume` continues. */
   earlier: boolean;
-  /** What there is to say about it, as a sentence; null: nothing. */
+  /** A note on it, as a sentence; null: nothing. */
   notes: string | null;
 }
 
@@ -141,7 +141,7 @@ export interface ProfileCurve {
 export interface ProfileUnfinished {
   /** ISO 8601, UTC: begin of its last trial, or of the run. */
   at: Timestamp;
-  /** Whether the machine was started again since. Then the trial is fatal: nothing at or above it is run. */
+  /** True if the machine was started again since. The trial is fatal then: nothing at or above it is run. */
   otherBoot: boolean;
   /** The trial it was lost in; null: between trials. */
   params: ProfileParameters | null;
@@ -149,24 +149,24 @@ export interface ProfileUnfinished {
 }
 
 /**
- * How a profile ended. `complete`: every configuration was run or refused. `failed`: the smallest configuration is not
- * safe. `not-clean`: the memory did not come back. `aborted`: by the caller.
+ * End of a profile. `complete`: every configuration was run or refused. `failed`: the smallest configuration is not
+ * safe. `not-clean`: the memory did not come back. `aborted`: the caller aborted it.
  */
 export type ProfileState = 'complete' | 'failed' | 'not-clean' | 'aborted';
 
-/** What happens during a profile. */
+/** Events of a profile. */
 export type ProfileEvent =
-  /** Before the first trial. */
+  /** Facts before the first trial. */
   | { type: 'started'; report: ProfileStart }
   | { type: 'trial-started'; number: number; params: ProfileParameters; prediction: ProfilePrediction | null }
   /** A line of the command's output. */
   | { type: 'output'; stream: 'stdout' | 'stderr'; line: string }
-  /** About every 100 ms: what is available, and what the command's processes hold, in bytes. */
+  /** Available memory and that of the command's processes, in bytes, about every 100 ms. */
   | { type: 'reading'; available: number | null; groupBytes: number | null; groupGpuBytes: number | null }
   /** A row is complete, also one that was refused or comes from an earlier run. */
   | { type: 'trial'; trial: ProfileTrial };
 
-/** What is known before the first trial. */
+/** Facts that are known before the first trial. */
 export type ProfileStart = Pick<
   ProfileReport,
   | 'at'
@@ -195,7 +195,7 @@ export interface ProfileReport {
   simulated: string | null;
   bootId: string | null;
   /**
-   * As given, with its placeholders.
+   * The given command, with its placeholders.
    * @minItems 1
    */
   command: string[];
@@ -211,7 +211,7 @@ export interface ProfileReport {
   /** Memory in use before the first trial, in bytes. */
   baselineBytes: Natural;
   state: ProfileState;
-  /** Why it ended, as a sentence. */
+  /** The reason for its end, as a sentence. */
   reason: string;
   trials: ProfileTrial[];
   /** The largest safe configuration; null: none was found. `margin` is the limit less its peak. */
@@ -225,6 +225,6 @@ export interface ProfileReport {
   journalNotes: string[];
   /** Folder of the recording; null: none was made. */
   recording: string | null;
-  /** In milliseconds. */
+  /** Duration in milliseconds. */
   durationMs: Amount;
 }

@@ -23,22 +23,22 @@ export interface RecorderState {
   /** Lowest MemFree and MemAvailable so far, in bytes. */
   lowestFree: number | null;
   lowestAvailable: number | null;
-  /** Why the last write failed; null: it is on disk. */
+  /** The reason why the last write failed; null: it is on disk. */
   failure: string | null;
 }
 
 /** A recorder that runs in this process, on threads of its own. */
 export interface Recorder {
-  /** What it has written so far, and whether it still runs. */
+  /** Writing so far, and whether it still runs. */
   state(): RecorderState;
-  /** Adds a mark. It is on disk within milliseconds. At most 4096 characters. */
+  /** Adds a mark. It is on disk within milliseconds. Its text has at most 4096 characters. */
   mark(text: string): void;
   /** Writes what is left and ends. The second call waits for the first. */
   stop(reason?: string): Promise<RecorderState>;
 }
 
 /**
- * How a session ended. `running`: it goes on. `ended`: the recorder was stopped. `shut-down`: it was stopped because the
+ * End of a session. `running`: it goes on. `ended`: the recorder was stopped. `shut-down`: it was stopped because the
  * machine was shut down. `stopped`: the machine stopped without a shutdown: a freeze, the power button, a reset.
  * `killed`: the recorder died and the machine went on. `unknown`: the boot id is not known.
  */
@@ -56,7 +56,7 @@ export interface RecordedMark {
 export interface RecordedProcess {
   pid: Amount;
   name: string | null;
-  /** As in `processes()`, in bytes. */
+  /** The `held` of `processes()`, in bytes. */
   held: Amount;
   gpuBytes: Amount | null;
 }
@@ -67,17 +67,17 @@ export interface RecordedProcesses {
   processes: RecordedProcess[];
 }
 
-/** What one process held over a session. */
+/** Memory of one process over a session. */
 export interface RecordedProcessCourse {
   pid: Amount;
   name: string | null;
-  /** In bytes. */
+  /** Highest amount in bytes. */
   highestHeld: Amount;
-  /** In bytes; null: the driver did not say. */
+  /** Highest amount in bytes; null: the driver did not say. */
   highestGpuBytes: Amount | null;
   /** One value for each time of `ProcessSeries.at`, in bytes; null: it was not among the largest, or had ended. */
   held: (Amount | null)[];
-  /** As `held`; null also where the driver did not say. */
+  /** GPU memory beside `held`; null also if the driver did not say. */
   gpuBytes: (Amount | null)[];
 }
 
@@ -92,16 +92,16 @@ export interface ProcessSeries {
 export interface RecordedGpuHolder {
   pid: Natural;
   name: string | null;
-  /** In bytes; null: the driver did not say. */
+  /** GPU memory in bytes; null: the driver did not say. */
   gpuBytes: Natural | null;
 }
 
 /** A GPU with memory of its own over a session, by NVML. Sizes in bytes. */
 export interface RecordedGpu {
-  /** As in a snapshot. */
+  /** Index in a snapshot. */
   index: Natural;
   name: string | null;
-  /** What programs can use. */
+  /** Memory that programs can use. */
   total: Natural;
   /** The least that was left, and who held the most then, at most 4, the largest first; empty also where NVML did not say. */
   lowestFree: { at: Timestamp; bytes: Integer; holders: RecordedGpuHolder[] };
@@ -115,17 +115,17 @@ export interface RecordedGpu {
 export interface RecordedGrowth {
   pid: Amount;
   name: string | null;
-  /** Which memory of it: as `held` or as `gpuBytes` of `RecordedProcess`. */
+  /** The memory that grows: `held` or `gpuBytes` of `RecordedProcess`. */
   memory: 'host' | 'gpu';
   bytesPerHour: Amount;
-  /** From `from` to `to`, in bytes. */
+  /** Growth between `from` and `to`, in bytes. */
   bytes: Amount;
-  /** When it was listed first and last, ISO 8601, UTC; at least 45 min apart. */
+  /** Times at which it was listed first and last, ISO 8601, UTC; at least 45 min apart. */
   from: Timestamp;
   to: Timestamp;
   /**
-   * After the end of the recording, in milliseconds: then what was available above the floor is used up at this rate. null: the
-   * process had ended, or the memory is a discrete GPU's, or MemAvailable was not read.
+   * Time after the end of the recording at which the memory above the floor is used up at this rate, in milliseconds.
+   * null: the process had ended, or the memory is a discrete GPU's, or MemAvailable was not read.
    */
   usedUpInMs: Amount | null;
 }
@@ -138,7 +138,7 @@ export interface RecordedNote {
 
 /** A fall of MemFree of at least 256 MiB that came back within 10 s. */
 export interface Transient {
-  /** When it began. */
+  /** Its start. */
   at: Timestamp;
   durationMs: Amount;
   /** Depth below the memory free before and after it, whichever was less, in bytes. */
@@ -175,14 +175,14 @@ export interface SeriesPoint {
   fullPercent: Amount | null;
 }
 
-/** From one start of a recorder to its end. */
+/** The time from one start of a recorder to its end. */
 export interface RecordedSession {
   id: string;
   bootId: string | null;
   /** Name of the simulated machine; null: real hardware. */
   simulated: string | null;
   hostName: string;
-  /** Of the machine that recorded: "arm64", "x64". */
+  /** Architecture of the machine that recorded: "arm64", "x64". */
   architecture: string;
   /** The GPU and its driver at the start; null: none. */
   deviceName: string | null;
@@ -199,7 +199,7 @@ export interface RecordedSession {
   lastAt: Timestamp;
   durationMs: Amount;
   end: SessionEnd;
-  /** What the recorder said about its end: "SIGTERM"; null: nothing. */
+  /** The recorder's reason for its end: "SIGTERM"; null: nothing. */
   endReason: string | null;
   frames: Amount;
   lostFrames: Amount;
@@ -229,9 +229,9 @@ export interface RecordedSession {
   growth: RecordedGrowth[];
   /** Kernel messages about memory and the GPU, oldest first, at most the newest 200. */
   kernelMessages: RecordedNote[];
-  /** What the recorder could not do: a full disk, a kernel log that it may not read. Oldest first, at most the newest 50. */
+  /** Failures of the recorder: a full disk, a kernel log that it may not read. Oldest first, at most the newest 50. */
   notes: RecordedNote[];
-  /** What these lists have no place for: earlier marks, messages and notes, and transients that were less deep. */
+  /** Entries left out of these lists: earlier marks, messages and notes, and transients that were less deep. */
   leftOut: { marks: Amount; kernelMessages: Amount; notes: Amount; transients: Amount };
   /** The last 10 s, frame by frame. */
   lastSeconds: SeriesPoint[];
@@ -247,7 +247,7 @@ export interface RecordProblem {
   message: string;
 }
 
-/** What a recording has: its sessions, the oldest first, and bytes that are no record. */
+/** A recording: its sessions, the oldest first, and bytes that are not a record. */
 export interface RecordReport {
   schema: 'umaprobe/record/1';
   /** Time of this reading, ISO 8601, UTC. */
@@ -256,6 +256,6 @@ export interface RecordReport {
   /** Oldest first. */
   sessions: RecordedSession[];
   problems: RecordProblem[];
-  /** In milliseconds. */
+  /** Duration in milliseconds. */
   durationMs: Amount;
 }

@@ -4,26 +4,26 @@ import type { RecordedProcesses, RecordedSession, SeriesPoint } from './record.t
 
 /** A server that runs. */
 export interface Serving {
-  /** Of the page: "http://127.0.0.1:16121/". */
+  /** Address of the page: "http://127.0.0.1:16121/". */
   url: string;
   /** Ends every connection and frees the port. The second call waits for the first. */
   close(): Promise<void>;
 }
 
-/** What the script of the page of `serve` is told once. */
+/** Facts that the script of the page of `serve` gets once. */
 export interface LivePage {
   schema: 'umaprobe/live/1';
-  /** Between two readings, in milliseconds. */
+  /** Time between two readings, in milliseconds. */
   intervalMs: number;
-  /** From this age on a reading is unknown, in milliseconds. */
+  /** Age from which a reading is unknown, in milliseconds. */
   staleMs: number;
-  /** As the user named them, in that order. */
+  /** The user's names for them, in that order. */
   hosts: readonly string[];
 }
 
-/** What the page of `serve` gets of one machine with each reading. */
+/** Data of one machine that the page of `serve` gets with each reading. */
 export interface LiveReading {
-  /** Of the machine, in the order in which the page has them. */
+  /** Index of the machine, in the order of the page. */
   index: number;
   /** Age of the reading when it was sent, in milliseconds. */
   ageMs: number;
@@ -39,11 +39,11 @@ export interface LiveReading {
   processes: RecordedProcesses | null;
 }
 
-/** What the page of `serve` shows of a machine of the day before it was opened. */
+/** The last day of a machine before the page of `serve` was opened. */
 export interface LiveHistory {
   /** Oldest first. */
   sessions: RecordedSession[];
-  /** Why there is none, and what to do, as sentences; null: there is some. */
+  /** The reason for a missing history and the remedy, as sentences; null: there is some. */
   why: string | null;
   /** No whole answer came in time: a page asks again. */
   isLate: boolean;

@@ -27,7 +27,7 @@ export interface Snapshot {
   /** CUDA_VISIBLE_DEVICES of this process, which hides devices from CUDA and not from NVML; null: not set. */
   cudaVisibleDevices: string | null;
   devices: DeviceSnapshot[];
-  /** Why `devices` is empty; null when it is not. */
+  /** The reason why `devices` is empty; null when it is not. */
   noDevices: string | null;
   /** Path of a property ("host.cmaFree", "pressure", "driver.poolBytes") → its source file, or why it is null. */
   from: Record<string, string>;

@@ -6,14 +6,14 @@ import type { ProbeEvent, ProbeHeader } from './probe.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
 
 /**
- * How a stress test ended.
+ * End of a stress test.
  * - `limit`: `maxBytes` was reached. `out-of-memory`: the allocator refused even a step of `resolutionBytes`.
  * - `share`: the next step would take memory that stays free for the GPU's other users.
  * - `floor`: the next step would take the host below its floor. `pressure`: programs wait for memory (PSI).
  *   `contiguity`: memory is free, but no more blocks of 2 MiB.
  * - `journal`: the journal can no longer be written, as on a full disk; `maxBytes` is what was held until then.
- * - `aborted`: by the caller. `timeout`: the time limit was reached. `failed`: verification found wrong bytes, or a
- *   call failed.
+ * - `aborted`: the caller aborted it. `timeout`: the time limit was reached. `failed`: verification found wrong bytes,
+ *   or a call failed.
  * - `lost`: the child process vanished.
  */
 export type StressState =
@@ -53,14 +53,14 @@ export interface StressReport extends ProbeHeader {
   mode: 'total' | 'single';
   state: StressState;
   /**
-   * Memory of the device that stayed free for its other users, and the rule that gave this amount. On unified memory it
-   * is part of the floor: the larger of the two binds. null: nobody else used the device.
+   * Memory of the device that stayed free for its other users, and the rule that gave this amount. It is part of the
+   * floor if memory is unified: the larger of the two binds. null: nobody else used the device.
    */
   share: { bytes: Natural; from: string } | null;
   /** Largest sum held at one time (`total`), or largest block (`single`). */
   maxBytes: Natural;
   /**
-   * What limited the test, with numbers: "MemAvailable 16.4 GiB less the next 64.0 MiB would be below the floor of 16.4
+   * The limit of the test, with numbers: "MemAvailable 16.4 GiB less the next 64.0 MiB would be below the floor of 16.4
    * GiB".
    */
   boundBy: string;
@@ -70,10 +70,10 @@ export interface StressReport extends ProbeHeader {
   chunkBytes: Positive;
   resolutionBytes: Positive;
   /**
-   * What the device read back: the bytes compared, how many of them were wrong, and the offset of the first wrong one
-   * in the held memory (blocks in the order of their allocation; null: none was wrong). null: not requested, or not
-   * done, because the search failed, the run was stopped, or in `single` mode the largest block could not be allocated
-   * again (`boundBy` says so).
+   * Result of reading back: the bytes compared, the number of wrong ones, and the offset of the first wrong one in the
+   * held memory (blocks in the order of their allocation; null: none was wrong). null: not requested, or not done,
+   * because the search failed, the run was stopped, or in `single` mode the largest block could not be allocated again
+   * (`boundBy` says so).
    */
   verified: { bytes: Natural; mismatches: Natural; firstMismatch: Natural | null } | null;
   holdMs: Amount;
@@ -97,10 +97,10 @@ export interface ProbeGuardReport {
   left: boolean;
 }
 
-/** What `stress()` reports on its way. */
+/** Progress of `stress()`. */
 export type StressEvent = ProbeEvent | { type: 'step'; step: StressStep; progress: StressProgress };
 
-/** How far a stress test has come: what is held, what will be, and the time that is left; null: not known. */
+/** Progress of a stress test: bytes held, bytes to come, and the time that is left; null: not known. */
 export interface StressProgress {
   heldBytes: number;
   expectedBytes: number | null;

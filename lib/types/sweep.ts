@@ -43,7 +43,7 @@ export interface SweepStep {
   /** The tensor behind the size; null for a plain size. */
   tensor: Tensor | null;
   state: SweepStepState;
-  /** Why the state is not `ok`; null if it is. */
+  /** The reason why the state is not `ok`; null if it is. */
   reason: string | null;
   /** Completed repeats. */
   repeats: Natural;
@@ -60,7 +60,7 @@ export interface SweepStep {
   moved: CountersMoved | null;
   /**
    * Time of one repeat outside CUDA calls: readings and messages (median over the repeats) and the journal's share of
-   * the step. In real milliseconds, also on a simulated machine.
+   * the step. The unit is real milliseconds, also on a simulated machine.
    */
   overheadMs: Amount | null;
 }
@@ -91,7 +91,7 @@ export interface SweepReport extends ProbeHeader {
    */
   repeat: number;
   state: 'complete' | 'aborted' | 'stopped' | 'timeout' | 'lost';
-  /** Why the sweep ended early; null when complete. */
+  /** The reason why the sweep ended early; null when complete. */
   reason: string | null;
   steps: SweepStep[];
   spills: Spill[];
@@ -99,10 +99,10 @@ export interface SweepReport extends ProbeHeader {
   largest: Record<AllocatorKind, Positive | null>;
 }
 
-/** What `sweep()` reports on its way. */
+/** Progress of `sweep()`. */
 export type SweepEvent = ProbeEvent | { type: 'step'; step: SweepStep; progress: SweepProgress };
 
-/** How far a sweep has come: steps, and the time that is left. */
+/** Progress of a sweep: steps, and the time that is left. */
 export interface SweepProgress {
   done: number;
   total: number;

@@ -5,6 +5,37 @@
 #include <cstddef>
 #include <cstdint>
 
+// Device attributes that are reported; a simulated machine describes the same ones.
+//
+// X(name in DEVICE_ATTRIBUTES of lib/types/device.ts, number, name behind cudaDevAttr, name behind
+// CU_DEVICE_ATTRIBUTE_). The runtime's headers have no other name for number 124.
+// clang-format off
+#define UMAPROBE_CUDA_ATTRIBUTES(X)                                                      \
+  X(integrated, 18, Integrated, INTEGRATED)                                              \
+  X(managedMemory, 83, ManagedMemory, MANAGED_MEMORY)                                    \
+  X(concurrentManagedAccess, 89, ConcurrentManagedAccess, CONCURRENT_MANAGED_ACCESS)     \
+  X(pageableMemoryAccess, 88, PageableMemoryAccess, PAGEABLE_MEMORY_ACCESS)              \
+  X(pageableMemoryAccessUsesHostPageTables, 100, PageableMemoryAccessUsesHostPageTables, \
+    PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES)                                        \
+  X(directManagedMemAccessFromHost, 101, DirectManagedMemAccessFromHost,                 \
+    DIRECT_MANAGED_MEM_ACCESS_FROM_HOST)                                                 \
+  X(hostRegisterSupported, 99, HostRegisterSupported, HOST_REGISTER_SUPPORTED)           \
+  X(hostRegisterReadOnlySupported, 113, HostRegisterReadOnlySupported,                   \
+    READ_ONLY_HOST_REGISTER_SUPPORTED)                                                   \
+  X(canMapHostMemory, 19, CanMapHostMemory, CAN_MAP_HOST_MEMORY)                         \
+  X(unifiedAddressing, 41, UnifiedAddressing, UNIFIED_ADDRESSING)                        \
+  X(memoryPoolsSupported, 115, MemoryPoolsSupported, MEMORY_POOLS_SUPPORTED)             \
+  X(gpuDirectRdmaSupported, 116, GPUDirectRDMASupported, GPU_DIRECT_RDMA_SUPPORTED)      \
+  X(dmaBufSupported, 124, Reserved124, DMA_BUF_SUPPORTED)                                \
+  X(l2CacheSize, 38, L2CacheSize, L2_CACHE_SIZE)                                         \
+  X(multiProcessorCount, 16, MultiProcessorCount, MULTIPROCESSOR_COUNT)                  \
+  X(globalMemoryBusWidth, 37, GlobalMemoryBusWidth, GLOBAL_MEMORY_BUS_WIDTH)             \
+  X(memoryClockRateKHz, 36, MemoryClockRate, MEMORY_CLOCK_RATE)                          \
+  X(clockRateKHz, 13, ClockRate, CLOCK_RATE)                                             \
+  X(asyncEngineCount, 40, AsyncEngineCount, ASYNC_ENGINE_COUNT)                          \
+  X(hostNumaId, 134, HostNumaId, HOST_NUMA_ID)
+// clang-format on
+
 extern "C" {
 typedef int CUresult;
 typedef int CUdevice;
@@ -65,31 +96,14 @@ enum : int { kMemcpyDefault = 4 };
 
 // CUdevice_attribute. cudaDeviceAttr has the same numbers.
 enum DeviceAttribute : int {
-  kAttrClockRate = 13,
-  kAttrMultiProcessorCount = 16,
-  kAttrIntegrated = 18,
-  kAttrCanMapHostMemory = 19,
   kAttrPciBusId = 33,
   kAttrPciDeviceId = 34,
-  kAttrMemoryClockRate = 36,
-  kAttrGlobalMemoryBusWidth = 37,
-  kAttrL2CacheSize = 38,
-  kAttrAsyncEngineCount = 40,
-  kAttrUnifiedAddressing = 41,
   kAttrPciDomainId = 50,
   kAttrComputeCapabilityMajor = 75,
   kAttrComputeCapabilityMinor = 76,
-  kAttrManagedMemory = 83,
-  kAttrPageableMemoryAccess = 88,
-  kAttrConcurrentManagedAccess = 89,
-  kAttrHostRegisterSupported = 99,
-  kAttrPageableMemoryAccessUsesHostPageTables = 100,
-  kAttrDirectManagedMemAccessFromHost = 101,
-  kAttrHostRegisterReadOnlySupported = 113,
-  kAttrMemoryPoolsSupported = 115,
-  kAttrGpuDirectRdmaSupported = 116,
-  kAttrDmaBufSupported = 124,
-  kAttrHostNumaId = 134,
+#define X(name, number, runtime, driver) kAttr##runtime = (number),
+  UMAPROBE_CUDA_ATTRIBUTES(X)
+#undef X
 };
 
 }  // namespace umaprobe

@@ -24,7 +24,7 @@ typedef struct {
   unsigned int gpuInstanceId, computeInstanceId;
 } nvmlProcessInfo_t;
 
-// What the process lists without a version fill.
+// The struct that process lists without a version fill.
 typedef struct {
   unsigned int pid;
   unsigned long long usedGpuMemory;
@@ -44,7 +44,7 @@ typedef struct {
   unsigned int fieldId, scopeId;
   long long timestamp, latencyUsec;
   int valueType;
-  nvmlReturn_t nvmlReturn;   // of this field; the value is valid if it is 0
+  nvmlReturn_t nvmlReturn;   // status of this field; the value is valid if it is 0
   unsigned long long value;  // a union of numbers
 } nvmlFieldValue_t;
 

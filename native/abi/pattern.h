@@ -1,6 +1,6 @@
 // The byte pattern that the fill kernel writes and the verify kernel expects. Each byte depends on
-// the seed and on its offset in the block, so that both wrong and misplaced bytes are detected.
-// Shared by the addon, the simulated device and the tests.
+// the seed and on its offset in the block, so that both wrong and misplaced bytes are detected. The
+// addon, the simulated device and the tests share it.
 //
 //   umaprobe_fill  (u64 base, u64 bytes, u64 seed, u64 first)
 //   umaprobe_verify(u64 base, u64 bytes, u64 seed, u64 first, u64 result)

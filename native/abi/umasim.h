@@ -13,8 +13,8 @@ extern "C" {
 int umasim_boot(const char* description, const char* state_path, char* error, size_t error_size);
 
 // Attaches this process to the machine in `state_path` for its life; UMAPROBE_SIM is ignored from
-// then on. For callers whose threads have separate environments. Returns 0, -EBUSY if the process
-// is attached to another machine, or -errno if the file is unusable.
+// then on. It is for callers whose threads have separate environments. Returns 0, -EBUSY if the
+// process is attached to another machine, or -errno if the file is unusable.
 int umasim_attach(const char* state_path);
 
 // Reads and writes files of this process's machine: the attached one, otherwise the one that
@@ -47,8 +47,8 @@ const char* umasim_machine(void);
 // Bytes per base page of the machine, or -errno.
 long umasim_page_size(void);
 
-// Whether the machine has the library ("cudart", "cuda", "nvml") or the function. Returns 1, 0 or
-// -errno.
+// Tells whether the machine has the library ("cudart", "cuda", "nvml") or the function. Returns 1,
+// 0 or -errno.
 int umasim_has_library(const char* library);
 int umasim_has_symbol(const char* name);
 

@@ -1,11 +1,12 @@
-// What differs between the CUDA runtimes of versions 11, 12 and 13, exported by libumasim for its
-// three libcudart (sim/libcudart). All other runtime functions are the same in each version.
+// The functions that differ between the CUDA runtimes of versions 11, 12 and 13. libumasim exports
+// them for its three libcudart (sim/libcudart). All other runtime functions are the same in each
+// version.
 #pragma once
 #include "abi/cuda.h"
 
 #pragma GCC visibility push(default)
 extern "C" {
-// Each in the place of the function without its prefix. `cuda` is 11, 12 or 13.
+// Each stands in for the function without its prefix. `cuda` is 11, 12 or 13.
 cudaError_t umasim_cudart_version(int cuda, int* version);
 cudaError_t umasim_cudart_set_device(int cuda, int ordinal);
 // Fills the cudaDeviceProp of that version.

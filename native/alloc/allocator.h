@@ -1,6 +1,6 @@
 // The allocator of one environment: allocates, fills, verifies and frees blocks of device memory.
 //
-// Used on the CUDA worker thread. Each task makes the device's primary context current first,
+// It runs on the CUDA worker thread. Each task makes the device's primary context current first,
 // because readings on the same thread may have selected another device.
 #pragma once
 
@@ -21,8 +21,8 @@ namespace umaprobe {
 
 class Allocator {
  public:
-  // A terminating Node worker closes the allocator on its CUDA thread first (see Jobs). At process
-  // exit nothing is freed: this may be any thread, CUDA may be shut down already, and the system
+  // A terminating Node worker closes the allocator on its CUDA thread first (see Jobs). Nothing is
+  // freed at process exit: this may be any thread, CUDA may be shut down already, and the system
   // reclaims the memory.
   ~Allocator();
 

@@ -22,7 +22,7 @@ class Block {
         populated_(other.populated_) {}
   Block& operator=(Block&&) = delete;
 
-  // After a failure the block counts as still allocated.
+  // A block whose free failed counts as still allocated.
   std::optional<Failure> free(CallContext& context) {
     if (!address_) return std::nullopt;
     auto failure = kind_->free(context, *api_, address_, bytes_);
@@ -32,7 +32,7 @@ class Block {
 
   void* at(uint64_t offset) const { return static_cast<unsigned char*>(address_) + offset; }
   size_t bytes() const { return bytes_; }
-  // Every page is present.
+  // Returns whether every page is present.
   bool populated() const { return populated_; }
   void set_populated() { populated_ = true; }
 

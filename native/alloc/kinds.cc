@@ -19,7 +19,7 @@ Fact<std::string> symbol_name(const Table& table, const Symbol<Signature>& symbo
   return std::string(symbol.name);
 }
 
-// What `supported` returns if the device attribute is not 0.
+// Returns supported() if the device attribute is not 0, and otherwise the failure.
 template <class Supported>
 Fact<std::string> if_attribute(CallContext& context, const AllocatorApi& api, int attribute,
                                const char* name, Supported supported) {
@@ -68,7 +68,7 @@ Error managed_alloc(CallContext& context, const AllocatorApi& api, size_t bytes,
   return failure;
 }
 
-// Under unified addressing, which every 64-bit Linux has, the device uses the same address.
+// The device uses the same address: every 64-bit Linux has unified addressing.
 Fact<std::string> pinned_supported(CallContext& context, const AllocatorApi& api) {
   return if_attribute(context, api, kAttrCanMapHostMemory, "canMapHostMemory", [&] {
     return api.runtime ? symbol_name(*api.runtime, api.runtime->cudaHostAlloc)

@@ -23,7 +23,7 @@ struct Kind {
   const char* name;
   // All pages are present after the allocation. Otherwise each page appears at its first touch.
   bool eager;
-  // Name of the function that allocates, or why the device does not support this kind.
+  // Returns the name of the function that allocates, or why the device does not support this kind.
   Fact<std::string> (*supported)(CallContext& context, const AllocatorApi& api);
   std::optional<Failure> (*alloc)(CallContext& context, const AllocatorApi& api, size_t bytes,
                                   void** address);

@@ -7,7 +7,7 @@
 
 namespace umaprobe {
 
-// Used on the CUDA worker thread, in the context that is current there. The destructor does not
+// Runs on the CUDA worker thread, in the context that is current there. The destructor does not
 // unload: at process exit CUDA may be shut down already.
 class PatternKernels {
  public:
@@ -16,7 +16,7 @@ class PatternKernels {
   void unload(CallContext& context);
   bool loaded() const { return verify_ != nullptr; }
 
-  // Both wait for the device. `offset`: of `address` in its block, a multiple of 16.
+  // Both wait for the device. `offset`: the place of `address` in its block, a multiple of 16.
   std::optional<Failure> fill(CallContext& context, void* address, uint64_t bytes, uint64_t seed,
                               uint64_t offset);
   // Adds to `result`.

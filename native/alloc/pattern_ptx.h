@@ -1,9 +1,9 @@
 // The two GPU kernels of pattern.h as PTX, which the driver compiles for the GPU at run time.
 //
-// PTX instead of machine code: one image runs on every GPU from Turing to GB10 and later, and the
-// build needs no CUDA compiler. It uses nothing newer than PTX 6.0 and sm_50, so that the drivers
-// of CUDA 11 accept it. test/sim/core/native/fill.test.ts assembles it for sm_75 to sm_121 if
-// NVIDIA's assembler is installed.
+// They are PTX and not machine code: one image runs on every GPU from Turing to GB10 and later, and
+// the build needs no CUDA compiler. They use nothing newer than PTX 6.0 and sm_50, so that the
+// drivers of CUDA 11 accept it. test/sim/core/native/fill.test.ts assembles it for sm_75 to sm_121
+// if NVIDIA's assembler is installed.
 //
 // Each thread handles 16 bytes at a time and its neighbour the next 16; all threads together cover
 // a window of some MiB that moves through the memory. The bytes after the last 16 are handled one

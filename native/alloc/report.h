@@ -1,4 +1,4 @@
-// What the allocator reports.
+// The reports of the allocator.
 //
 // Each struct names its fields to a visitor as lib/core/native/contract.ts names them:
 // field(name, value) leaves out an unset value, field.nullable(name, value) reports it as null.
@@ -14,7 +14,8 @@
 
 namespace umaprobe {
 
-// Of each kind of memory: the function that allocates it, or why the kind is not supported.
+// Reports, for each kind of memory, the function that allocates it, or why the kind is not
+// supported.
 struct KindsReport {
   struct Row {
     const Kind* kind;

@@ -12,13 +12,13 @@ namespace umaprobe {
 
 class StopSource {
  public:
-  // From now on nothing is allocated. Returns at once; see idle_since().
+  // Stops every allocation from now on. Returns at once; see idle_since().
   void stop() {
     stopped_.store(true);
     if (!active_.load()) note_idle();
   }
   bool stopped() const { return stopped_.load(); }
-  // A call that takes memory is in progress.
+  // Returns whether a call that takes memory is in progress.
   bool active() const { return active_.load(); }
 
   void reset() {
@@ -26,7 +26,8 @@ class StopSource {
     stopped_.store(false);
   }
 
-  // When the last active call after stop() ended. Empty: not stopped, or a call is still active.
+  // Returns when the last active call after stop() ended. Empty: not stopped, or a call is still
+  // active.
   std::optional<Clock::time_point> idle_since() const {
     const Clock::rep since = idle_since_.load();
     if (since == 0) return std::nullopt;

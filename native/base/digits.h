@@ -1,5 +1,5 @@
-// Numbers in texts of the kernel. Nothing is read beyond the view, and nothing but digits is a
-// number: no sign, no "0x", no "nan".
+// Reads numbers in texts of the kernel. No read goes beyond the view, and only digits are a number:
+// no sign, no "0x", no "nan".
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Ends as another process did.
+// The end of a process for the sake of another one: a stop, or a signal.
 #pragma once
 
 #include <sys/prctl.h>
@@ -8,6 +8,9 @@
 #include <csignal>
 
 namespace umaprobe {
+
+// Exit code of a process that a guard has stopped: "stopped" of the command line.
+inline constexpr int kExitStopped = 6;
 
 // Ends this process by the signal, without a core file, which would say nothing about the other.
 [[noreturn]] inline void end_by_signal(int number) {

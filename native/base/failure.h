@@ -9,7 +9,7 @@
 namespace umaprobe {
 
 struct Failure {
-  // What failed: "cudart", "cuda", "nvml", "kernel", "dl", "sim" or "umaprobe".
+  // The part that failed: "cudart", "cuda", "nvml", "kernel", "dl", "sim" or "umaprobe".
   const char* source;
   // The function or file: "nvmlInit_v2", "open /proc/pressure/memory".
   std::string call;
@@ -21,7 +21,7 @@ struct Failure {
   std::string message;
 };
 
-// A reading, or why it failed.
+// A reading, or the reason why it failed.
 template <class T>
 using Fact = std::variant<T, Failure>;
 

@@ -1,4 +1,4 @@
-// A number that is given from outside by its name, and the range that is taken.
+// A number that the caller gives by its name, and the range that is accepted.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace umaprobe {
 
-// Stored as `scale` times what is given, in bytes, seconds or percent.
+// The value is stored as `scale` times the given number, in bytes, seconds or percent.
 template <class Values, class Number = double>
 struct Given {
   const char* name;
@@ -28,7 +28,8 @@ std::string range_of(const Given<Values, Number>& given) {
   return text;
 }
 
-// Stores `text` where a row has this name; false: none has. `wrong`: what was expected instead.
+// Stores `text` in the row of this name; false: there is none. `wrong`: the expected range, if
+// `text` is outside.
 template <class Values, class Number, size_t kRows>
 bool store(const Given<Values, Number> (&rows)[kRows], std::string_view name, std::string_view text,
            Values& values, std::string& wrong) {

@@ -1,5 +1,5 @@
-// A JSON object on one line, in a buffer of its own: nothing is allocated. What does not fit is
-// left out, field by field.
+// A JSON object on one line, in a buffer of its own: nothing is allocated. Fields that do not fit
+// are left out.
 #pragma once
 
 #include <array>

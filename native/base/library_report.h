@@ -1,4 +1,4 @@
-// One GPU library in a report: its file, and why it cannot be used.
+// One GPU library in a report: its file, and the failure if it cannot be used.
 #pragma once
 
 #include <optional>

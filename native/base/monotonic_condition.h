@@ -28,6 +28,7 @@ class MonotonicCondition {
   MonotonicCondition& operator=(const MonotonicCondition&) = delete;
 
   void notify() { pthread_cond_broadcast(&condition_); }
+  void notify_one() { pthread_cond_signal(&condition_); }
 
   void wait(std::unique_lock<std::mutex>& lock) {
     pthread_cond_wait(&condition_, lock.mutex()->native_handle());

@@ -10,7 +10,8 @@
 
 namespace umaprobe {
 
-// What one read gives; empty: it cannot be opened or read. `folder`: of a relative path.
+// Returns the text of one read; empty: the file cannot be opened or read. `folder`: the base of a
+// relative path.
 inline std::string_view read_start(const char* path, char* text, size_t size,
                                    int folder = AT_FDCWD) {
   const Descriptor file(::openat(folder, path, O_RDONLY | O_CLOEXEC));

@@ -6,7 +6,7 @@
 
 namespace umaprobe {
 
-// How long a call took.
+// The duration of a call.
 struct Timing {
   double durationMs = 0;
 

@@ -7,7 +7,7 @@
 
 namespace umaprobe {
 
-// Used by one thread. A library that works is kept; one that failed is tried again by the next
+// One thread uses it. A library that works is kept; one that failed is tried again by the next
 // connect.
 class CudaConnection {
  public:
@@ -17,8 +17,9 @@ class CudaConnection {
   void connect_any(CallContext& context, const MachineConfig& config);
   bool usable() const { return runtime_ready_ || driver_ready_; }
 
-  // Null if not usable; the report says why. Without a device neither library is usable, but both
-  // are reported without a failure: the failure belongs to device_count().
+  // Both return null if the library is not usable; the report says why. If there is no device,
+  // neither library is usable, but both are reported without a failure: the failure belongs to
+  // device_count().
   const Cudart* runtime() const { return runtime_ready_ ? runtime_ : nullptr; }
   const CudaDriver* driver() const { return driver_ready_ ? driver_ : nullptr; }
 
@@ -26,9 +27,9 @@ class CudaConnection {
   const LibraryReport& driver_report() const { return driver_report_; }
   const Maybe<int>& runtime_version() const { return runtime_version_; }
   const Maybe<int>& driver_version() const { return driver_version_; }
-  // From the driver if it has answered, otherwise from the runtime, otherwise the failure.
+  // Returns the driver's number if it has answered, otherwise the runtime's, otherwise the failure.
   Fact<int> device_count() const;
-  // Why driver() is null.
+  // Returns why driver() is null.
   Failure driver_failure() const;
 
  private:

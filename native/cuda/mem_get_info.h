@@ -5,8 +5,8 @@
 
 namespace umaprobe {
 
-// What happens to the thread's current device: preserved on a thread of the caller, changed freely
-// on a worker thread.
+// Treatment of the thread's current device: preserved on a thread of the caller, changed freely on
+// a worker thread.
 enum class CurrentDevice { kPreserve, kMayChange };
 
 // Creates a context on the device if there is none.

@@ -12,7 +12,7 @@ namespace umaprobe {
 // Values of the first argument of NativeBinding.readCuda.
 enum class MemGetInfoMode { kNever, kWhereContextExists, kCreateContext };
 
-// Used on the CUDA worker thread. Caches facts that do not change, so that each further reading
+// Runs on the CUDA worker thread. Caches facts that do not change, so that each further reading
 // costs a few calls.
 class CudaReader {
  public:

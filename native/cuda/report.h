@@ -1,4 +1,4 @@
-// What a CUDA reading reports.
+// The report of a CUDA reading.
 //
 // Each struct names its fields to a visitor as lib/core/native/contract.ts names them:
 // field(name, value) leaves out an unset value, field.nullable(name, value) reports it as null.
@@ -19,31 +19,14 @@
 namespace umaprobe {
 
 struct AttributeRow {
-  const char* name;  // in DeviceAttribute of lib/types/device.ts
+  const char* name;
   int number;
 };
 
 inline constexpr AttributeRow kAttributes[] = {
-    {"integrated", kAttrIntegrated},
-    {"managedMemory", kAttrManagedMemory},
-    {"concurrentManagedAccess", kAttrConcurrentManagedAccess},
-    {"pageableMemoryAccess", kAttrPageableMemoryAccess},
-    {"pageableMemoryAccessUsesHostPageTables", kAttrPageableMemoryAccessUsesHostPageTables},
-    {"directManagedMemAccessFromHost", kAttrDirectManagedMemAccessFromHost},
-    {"hostRegisterSupported", kAttrHostRegisterSupported},
-    {"hostRegisterReadOnlySupported", kAttrHostRegisterReadOnlySupported},
-    {"canMapHostMemory", kAttrCanMapHostMemory},
-    {"unifiedAddressing", kAttrUnifiedAddressing},
-    {"memoryPoolsSupported", kAttrMemoryPoolsSupported},
-    {"gpuDirectRdmaSupported", kAttrGpuDirectRdmaSupported},
-    {"dmaBufSupported", kAttrDmaBufSupported},
-    {"l2CacheSize", kAttrL2CacheSize},
-    {"multiProcessorCount", kAttrMultiProcessorCount},
-    {"globalMemoryBusWidth", kAttrGlobalMemoryBusWidth},
-    {"memoryClockRateKHz", kAttrMemoryClockRate},
-    {"clockRateKHz", kAttrClockRate},
-    {"asyncEngineCount", kAttrAsyncEngineCount},
-    {"hostNumaId", kAttrHostNumaId},
+#define X(name, number, ...) {#name, number},
+    UMAPROBE_CUDA_ATTRIBUTES(X)
+#undef X
 };
 inline constexpr size_t kAttributeCount = std::size(kAttributes);
 

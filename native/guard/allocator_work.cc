@@ -21,7 +21,7 @@ class AllocatorWork::FreeTask final : public Task {
     if (!failure_of(freed)) freed_at_->store(Clock::now().time_since_epoch().count());
   }
   void complete(std::optional<Failure>) override { completed_.store(true); }
-  // Succeeded, failed, or rejected because the worker thread hangs.
+  // Returns whether the task succeeded, failed, or was rejected because the worker thread hangs.
   bool completed() const { return completed_.load(); }
 
  private:

@@ -30,7 +30,7 @@ class AllocatorWork final : public GuardedWork {
   const std::shared_ptr<Allocator> allocator_;
   const std::shared_ptr<WorkerThreads> workers_;
   std::shared_ptr<FreeTask> task_;
-  // 0: not yet. Shared with the tasks, which may outlive this object.
+  // Time of the free; 0: not yet. It is shared with the tasks, which may outlive this object.
   const std::shared_ptr<std::atomic<Clock::rep>> freed_at_;
 };
 

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <thread>
 
-#include "base/exit_stopped.h"
+#include "base/end_by_signal.h"
 #include "base/failure.h"
 #include "runtime/thread_priority.h"
 
@@ -39,7 +39,7 @@ MemoryReader::Every read_every(const ProbeRules& rules) {
   return every;
 }
 
-// What is wrong with the rules, in one line; empty: nothing.
+// Returns what is wrong with the rules, in one line; empty: nothing.
 std::string wrong_rule(const ProbeRules& rules) {
   for (const Given<ProbeRules>& given : kProbeRules) {
     const double value = rules.*given.value / given.scale;
@@ -145,7 +145,7 @@ bool Guard::orphaned() const { return rules_.parent != 0 && ::getppid() != rules
 void Guard::trip(const char* reason, const MemoryReading& seen) {
   const auto now = Clock::now();
   {
-    // Not after Guard::stop(): another guard may watch the work by then.
+    // The guard does not act after Guard::stop(): another guard may watch the work by then.
     std::lock_guard<std::mutex> lock(mutex_);
     if (stopping_) return;
     tripped_at_.store(now.time_since_epoch().count());

@@ -46,7 +46,7 @@ class Guard : public std::enable_shared_from_this<Guard> {
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
-  // Both on any thread. stop() does not wait for the thread; the report stays.
+  // Both may run on any thread. stop() does not wait for the thread; the report stays.
   void stop();
   GuardReport read() const;
 
@@ -56,7 +56,7 @@ class Guard : public std::enable_shared_from_this<Guard> {
   const char* reason_to_trip(const MemoryReading& seen);
   bool orphaned() const;
   void trip(const char* reason, const MemoryReading& seen);
-  // Runs in each tick after the trip: frees again what is not freed yet, and exits the process if
+  // Runs in each tick after the trip: frees again if memory is still held, and exits the process if
   // that does not help.
   void after_trip(Clock::time_point now, const MemoryReading& seen);
   void free_all(Clock::time_point now);
@@ -67,7 +67,7 @@ class Guard : public std::enable_shared_from_this<Guard> {
   const std::shared_ptr<GuardedWork> work_;
   TripReporter reporter_;
 
-  // Used by the guard's thread only.
+  // Only the guard's thread uses these.
   MemoryReader reader_;
   StallDetector stall_detector_;
   Clock::time_point next_free_;

@@ -1,4 +1,4 @@
-// What the guard watches: work that takes memory, can be stopped, and can give its memory back.
+// The work that the guard watches: it takes memory, can be stopped, and can give its memory back.
 #pragma once
 
 #include <optional>
@@ -16,24 +16,24 @@ class GuardedWork {
   // Undoes an earlier stop(). A guard calls it when it starts.
   virtual void resume() = 0;
 
-  // From now on the work takes no more memory. Returns at once; a call in progress may go on.
+  // Keeps the work from taking memory from now on. Returns at once; a call in progress may go on.
   virtual void stop() = 0;
 
-  // A call that takes memory is in progress.
+  // Returns whether a call that takes memory is in progress.
   virtual bool busy() const = 0;
 
-  // When the last call in progress at stop() ended. Empty: not stopped, or a call is still in
-  // progress.
+  // Returns when the last call in progress at stop() ended. Empty: not stopped, or a call is still
+  // in progress.
   virtual std::optional<Clock::time_point> idle_since() const = 0;
 
   // Starts to free everything and returns at once. If nothing is held, it counts as freed at `now`.
   // May be called again after an attempt that ended without success.
   virtual void free_all(Clock::time_point now) = 0;
 
-  // An attempt of free_all() is in progress.
+  // Returns whether an attempt of free_all() is in progress.
   virtual bool freeing() const = 0;
 
-  // When everything was freed. Empty: not yet.
+  // Returns when everything was freed. Empty: not yet.
   virtual std::optional<Clock::time_point> freed_at() const = 0;
 };
 

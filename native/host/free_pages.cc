@@ -1,6 +1,7 @@
 #include "host/free_pages.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "base/digits.h"
 #include "base/unknown.h"
@@ -34,25 +35,42 @@ double parse_free_blocks(std::string_view text, double page_size) {
   return bytes;
 }
 
-// "  pagesets" begins the lists of a zone: "    cpu: 0", "              count:    12", and what is
-// not counted. Another zone, or "  node_unreclaimable:", ends them.
+// A list is two lines, "    cpu: 0" and "              count:    12", and lines that are not
+// counted.
 double parse_cpu_lists(std::string_view text, double page_size) {
   double bytes = kUnknown;
+  bool in_list = false;
   // A part of the sum would pass for all of it.
   if (text.empty() || text.back() != '\n') return bytes;
-  bool in_lists = false;
   while (!text.empty()) {
     std::string_view line = take_line(text);
-    if (take_prefix(line, "Node ")) in_lists = false;
     skip_spaces(line);
-    if (take_prefix(line, "pagesets")) in_lists = true;
-    if (!in_lists || !take_prefix(line, "count:")) continue;
+    if (!in_list) {
+      in_list = take_prefix(line, "cpu: ");
+      continue;
+    }
+    if (!take_prefix(line, "count:")) return kUnknown;
     skip_spaces(line);
     const auto count = take_digits(line, 10, kMaxExactInteger);
+    skip_spaces(line);
     if (!count || !line.empty()) return kUnknown;
     bytes = (known(bytes) ? bytes : 0) + static_cast<double>(*count) * page_size;
+    in_list = false;
   }
-  return bytes;
+  return in_list ? kUnknown : bytes;
+}
+
+Fact<double> read_cpu_lists(Host& host) {
+  // 16 processors take 20 kB, 144 take 0.2 MiB.
+  constexpr size_t kUsual = 1u << 16, kMost = 1u << 20;
+  for (size_t size = kUsual;; size = kMost) {
+    const std::unique_ptr<char[]> text(new char[size]);
+    const long length = host.reread("/proc/zoneinfo", text.get(), size);
+    if (length < 0) return read_failure(host, "/proc/zoneinfo", static_cast<int>(-length));
+    const auto read = static_cast<size_t>(length);
+    if (read < size || size == kMost)
+      return parse_cpu_lists({text.get(), read}, static_cast<double>(host.page_size()));
+  }
 }
 
 }  // namespace umaprobe

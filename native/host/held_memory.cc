@@ -5,7 +5,7 @@
 namespace umaprobe {
 
 std::optional<Failure> HeldMemory::hold(Host& host, size_t bytes) {
-  // A piece goes back as a whole; what was too much of it is taken again.
+  // A piece goes back as a whole; the excess is taken again.
   while (held_ > bytes) {
     const Piece newest = pieces_.back();
     pieces_.pop_back();

@@ -1,4 +1,4 @@
-// Host memory of the simulated machine that this process holds: more of it, or less.
+// Holds host memory of the simulated machine for this process: more of it, or less.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace umaprobe {
 
 class HeldMemory {
  public:
-  // Takes memory until `bytes` are held, or gives the newest back. Waits while the machine has
-  // none.
+  // Takes memory until `bytes` are held, or gives the newest pieces back. Waits while the machine
+  // has no memory.
   std::optional<Failure> hold(Host& host, size_t bytes);
 
  private:

@@ -35,7 +35,7 @@ class RealHost final : public Host {
   long write(const char* path, const char* data, size_t size) override {
     const Descriptor file(::open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!file) return -errno;
-    // Not retried after EINTR: the kernel has dropped part of the cache by then.
+    // The write is not retried after EINTR: the kernel has dropped part of the cache by then.
     const ssize_t count = ::write(file.get(), data, size);
     return count < 0 ? -errno : count;
   }

@@ -16,26 +16,28 @@ class Host {
  public:
   virtual ~Host() = default;
 
-  // Bytes read into `buffer`, or -errno. `size` means that the file may be longer.
+  // Returns the number of bytes read into `buffer`, or -errno. `size` means that the file may be
+  // longer.
   virtual long read(const char* path, char* buffer, size_t size) = 0;
   // The same for a file that is read again and again: a host may keep it open.
   virtual long reread(const char* path, char* buffer, size_t size) {
     return read(path, buffer, size);
   }
-  // One write(2) to a file of /proc/sys or of a cgroup: bytes written or -errno. May take seconds.
+  // Makes one write(2) to a file of /proc/sys or of a cgroup: bytes written or -errno. May take
+  // seconds.
   virtual long write(const char* path, const char* data, size_t size) = 0;
-  // sync(2): writes all dirty pages and waits. 0 or -errno.
+  // Calls sync(2): writes all dirty pages and waits. Returns 0 or -errno.
   virtual int sync() = 0;
-  // Private anonymous memory, as from mmap(2): pages appear when they are touched. On failure null,
-  // with errno set.
+  // Returns private anonymous memory, as from mmap(2): pages appear when they are touched. Null,
+  // with errno set, on failure.
   virtual void* map(size_t bytes) = 0;
   virtual void unmap(void* address, size_t bytes) = 0;
   // Writes to a range of map() on the simulated machine, which does not see the program's own
   // writes: 0 or -errno. May wait for memory. The real machine sees them: -ENOTSUP.
   virtual int touch(void* address, size_t bytes) = 0;
-  // Names in a directory.
+  // Returns the names in a directory.
   virtual Fact<std::vector<std::string>> list(const std::string& path) = 0;
-  // MemFree in bytes if the host can tell faster than by /proc/meminfo; otherwise empty.
+  // Returns MemFree in bytes if the host can tell it faster than by /proc/meminfo; otherwise empty.
   virtual std::optional<double> free_memory() { return std::nullopt; }
   // Bytes per base page.
   virtual long page_size() = 0;
@@ -45,10 +47,11 @@ class Host {
   virtual Fact<std::string> machine() = 0;
 };
 
-// Never null. If the machine is unavailable, every call of the host fails with the reason.
+// Opens the host; never null. Every call of the host of an unavailable machine fails with the
+// reason.
 std::unique_ptr<Host> open_host(const MachineConfig& config);
 
-// Why a read returned -`error`: the machine is unavailable, or the file cannot be read.
+// Returns why a read returned -`error`: the machine is unavailable, or the file cannot be read.
 Failure read_failure(Host& host, const std::string& path, int error);
 
 // The text of a file under /proc or /sys, at most 1 MiB.

@@ -33,9 +33,9 @@ class KeptFiles {
     std::mutex in_use;
   };
 
-  // null: not kept.
+  // Returns null if the file is not kept.
   std::shared_ptr<File> find(const char* path);
-  // Replaces what is kept for this path; `file` null: keeps nothing.
+  // Replaces the kept file of this path; `file` null: keeps none.
   void keep(const char* path, std::shared_ptr<File> file);
 
   std::mutex mutex_;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kTotal = meminfo_slot("total");
 
-// Of kB, or of pages. A double, and so JavaScript, is exact up to 2^53 bytes: more than any machine
-// has.
+// The largest number of kB or of pages. A double, and so JavaScript, is exact up to 2^53 bytes:
+// more than any machine has.
 constexpr uint64_t kMost = kMaxExactInteger / 1024;
 // Linux with Node needs more.
 constexpr double kLeastTotal = 16.0 * (1 << 20);

@@ -13,12 +13,12 @@ namespace umaprobe {
 enum class MeminfoKind { kPart, kBytes, kCount };
 
 struct MeminfoRow {
-  std::string_view key;  // in /proc/meminfo, without the colon
-  const char* field;     // in HostMemory of lib/types/host.ts
+  std::string_view key;  // name in /proc/meminfo, without the colon
+  const char* field;     // name in HostMemory of lib/types/host.ts
   MeminfoKind kind;
 };
 
-// In the order of HostMemory.
+// The rows have the order of HostMemory.
 inline constexpr MeminfoRow kMeminfo[] = {
     {"MemTotal", "total", MeminfoKind::kBytes},
     {"MemFree", "free", MeminfoKind::kPart},
@@ -58,7 +58,8 @@ inline constexpr MeminfoRow kMeminfo[] = {
 };
 inline constexpr size_t kMeminfoFields = std::size(kMeminfo);
 
-// Where the number of a field is: meminfo_slot("free"). The numbers end before that of no field.
+// Returns the index of a field: meminfo_slot("free"). An unknown field has the index behind the
+// last.
 constexpr size_t meminfo_slot(std::string_view field) {
   size_t slot = 0;
   while (slot < kMeminfoFields && field != kMeminfo[slot].field) ++slot;

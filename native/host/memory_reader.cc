@@ -9,7 +9,7 @@
 namespace umaprobe {
 namespace {
 
-// A reading that is due at the next tick but for its jitter is taken now.
+// A reading that is due at the next tick, apart from jitter, is taken now.
 constexpr double kAlmost = 0.9;
 
 double real_seconds() {
@@ -40,7 +40,8 @@ const MemoryReading& MemoryReader::read() {
     next_blocks_ = now + kAlmost * every_.blocks;
     last_.free_blocks = parse_free_blocks(text_of("/proc/buddyinfo"), page_size_);
   }
-  // One without the other says too much or too little: pages move between the two.
+  // A reading of only one would say too much or too little: pages move between MemAvailable and the
+  // lists.
   if (last_.has_meminfo && lists_are_due(now)) {
     lists_at_ = now;
     last_.free_in_cpu_lists = parse_cpu_lists(text_of("/proc/zoneinfo"), page_size_);
@@ -53,8 +54,8 @@ std::string_view MemoryReader::text_of(const char* path) {
   return {buffer_.get(), static_cast<size_t>(std::max(length, 0L))};
 }
 
-// Whether MemAvailable has to be read; reads MemFree if that decides it. /proc/meminfo takes 20 µs,
-// sysinfo(2) one. MemAvailable is at least MemFree less the kernel's reserve.
+// Returns whether MemAvailable has to be read; reads MemFree if that decides it. /proc/meminfo
+// takes 20 µs, sysinfo(2) one. MemAvailable is at least MemFree less the kernel's reserve.
 bool MemoryReader::is_due(double now) {
   const auto near = [this] { return !(last_.free >= every_.near_below); };
   if (now >= read_at_ + kAlmost * (near() ? every_.available_near : every_.available)) return true;

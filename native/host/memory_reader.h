@@ -1,5 +1,5 @@
-// What a watcher reads of the machine again and again, without allocating: the guard of a probe,
-// the recorder and umaprobe-guard read with this.
+// Reads the machine's memory again and again, without allocating, for the guard of a probe, the
+// recorder and umaprobe-guard.
 #pragma once
 
 #include <memory>
@@ -10,39 +10,39 @@
 
 namespace umaprobe {
 
-// How often the watchers read what they have in common, in seconds.
+// Seconds between the readings that the watchers have in common.
 namespace pace {
-// Of /proc/meminfo near the floor, beside a recorder, and of a recorder. While the kernel reclaims
-// page cache MemFree may stay where it is, so near the floor MemAvailable is read every 10 ms, and
+// For /proc/meminfo near the floor, beside a recorder, and in a recorder. MemFree may stay where it
+// is while the kernel reclaims page cache, so MemAvailable is read every 10 ms near the floor, and
 // at once when MemFree has moved.
 inline constexpr double kAvailableNear = 0.01;
-// Near is MemFree so many bytes above the floor. MemAvailable is at least MemFree less the kernel's
-// reserve, of which 6.2 GiB were seen.
+// Memory is near the floor while MemFree is less than this above it. MemAvailable is at least
+// MemFree less the kernel's reserve, of which 6.2 GiB were seen.
 inline constexpr double kNearBytes = 16.0 * (1 << 30);
-// MemAvailable leaves out the free pages in the processors' lists, up to an eighth of memory: they
-// are read with it, and count; often once it is so near that a guard would act. /proc/zoneinfo
-// takes 30 µs on two processors, 70 on 16.
+// MemAvailable leaves out the free pages in the processors' lists, up to an eighth of memory: the
+// watchers read and add them, and do so often once MemAvailable is so low that a guard would act.
+// /proc/zoneinfo takes 30 µs on two processors, 70 on 16.
 inline constexpr double kLists = 0.1, kListsNear = 0.01;
 }  // namespace pace
 
-// Bytes, unless it says otherwise; kUnknown: not read.
+// A reading in bytes, unless a field says otherwise; kUnknown: not read.
 struct MemoryReading {
   int64_t at_us = 0;  // CLOCK_BOOTTIME
   double t = 0;       // machine time in seconds
   double available = kUnknown;
   double free = kUnknown;
-  double free_in_cpu_lists = kUnknown;  // besides MemAvailable
+  double free_in_cpu_lists = kUnknown;  // free pages that MemAvailable leaves out
   double swap_free = kUnknown;
   double swap_total = kUnknown;
   double dirty = kUnknown;
-  double free_blocks = kUnknown;  // in blocks of 2 MiB and more
+  double free_blocks = kUnknown;  // free memory in blocks of 2 MiB and more
   double pressure = kUnknown;     // PSI full avg10 as of now, percent
   double some_us = kUnknown;      // PSI totals since boot
   double full_us = kUnknown;
-  bool has_meminfo = false;  // read at this time; else what was read last
+  bool has_meminfo = false;  // meminfo was read this time; otherwise its numbers are the last ones
   bool has_pressure = false;
 
-  // What programs can get.
+  // Returns the memory that programs can get.
   double left() const {
     return known(free_in_cpu_lists) ? available + free_in_cpu_lists : available;
   }
@@ -50,19 +50,21 @@ struct MemoryReading {
 
 class MemoryReader {
  public:
-  // How old each file may be before it is read again, in real seconds; infinite: never read.
+  // Age at which each file is read again, in real seconds; infinite: never read.
   struct Every {
     double available = 0;
-    // The same while MemFree is below `near_below`, or has moved so far since.
+    // The age while MemFree is below `near_below`; MemFree that has moved by `moved` has it read at
+    // once.
     double available_near = 0, near_below = 0, moved = 0;
     double pressure = 0, blocks = 0;
-    // With MemAvailable, where they are so old; `lists_near` while that is below `lists_below`.
+    // The lists are read with MemAvailable at this age; at `lists_near` while MemAvailable is below
+    // `lists_below`.
     double lists = 0, lists_near = 0, lists_below = 0;
   };
 
   MemoryReader(Host& host, const Every& every);
 
-  // Reads what is due.
+  // Reads the files that are due.
   const MemoryReading& read();
   // Reads PSI now.
   void read_pressure();
@@ -86,7 +88,7 @@ class MemoryReader {
   const std::unique_ptr<char[]> buffer_;
   MemoryReading last_;
   LivePressure live_pressure_;
-  double read_at_, read_at_free_ = 0;  // of meminfo: when, and what was free
+  double read_at_, read_at_free_ = 0;  // time of the last meminfo, and its MemFree
   double next_pressure_ = 0, next_blocks_ = 0;
   double lists_at_ = 0;
 };

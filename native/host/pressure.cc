@@ -49,7 +49,7 @@ Pressure parse_pressure(std::string_view text) {
 }
 
 double LivePressure::add(double now, const PressureLine& line) {
-  // One sample per 100 ms is enough for a window of two seconds.
+  // A sample per 100 ms is enough for a window of two seconds.
   const Sample& last = ring_[(count_ + ring_.size() - 1) % ring_.size()];
   if (count_ == 0 || now - last.at >= kPeriod / 20) {
     ring_[count_++ % ring_.size()] = {now, line.total};

@@ -12,8 +12,8 @@ struct PressureLine {
   double total;  // microseconds since boot
 };
 
-// Tasks that waited for memory: at least one, and all of them. Empty: no such line, or not as the
-// kernel writes it.
+// Tasks that waited for memory: at least one, and all of them. Empty: the line is missing, or not
+// as the kernel writes it.
 struct Pressure {
   std::optional<PressureLine> some, full;
 };

@@ -1,4 +1,4 @@
-// What the exported functions share: the environment, argument conversion, return values. The
+// Parts that the exported functions share: the environment, argument conversion, return values. The
 // functions of each topic are in calls_*.cc; addon.cc lists them all.
 //
 // Arguments are validated in lib/. The checks here only prevent crashes.
@@ -64,6 +64,7 @@ Napi::Value to_value(const Napi::CallbackInfo& info, const T& value) {
 Napi::Value HostMemoryFields(const Napi::CallbackInfo& info);
 Napi::Value HostMemory(const Napi::CallbackInfo& info);
 Napi::Value ParseMeminfo(const Napi::CallbackInfo& info);
+Napi::Value ParseCpuLists(const Napi::CallbackInfo& info);
 Napi::Value ReadFiles(const Napi::CallbackInfo& info);
 Napi::Value ReadFilesWithin(const Napi::CallbackInfo& info);
 Napi::Value RereadFilesWithin(const Napi::CallbackInfo& info);

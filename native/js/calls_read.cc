@@ -1,5 +1,6 @@
 // Readings of the host, CUDA and NVML, and the machine that they come from.
 #include "cuda/mem_get_info.h"
+#include "host/free_pages.h"
 #include "host/meminfo.h"
 #include "js/calls.h"
 #include "machine/simulator.h"
@@ -25,6 +26,11 @@ Napi::Value ParseMeminfo(const Napi::CallbackInfo& info) {
   const std::string meminfo = text(info, 0);
   parse_meminfo(meminfo, out);
   return to_value(info, check_total(meminfo, out));
+}
+
+Napi::Value ParseCpuLists(const Napi::CallbackInfo& info) {
+  const auto page_size = static_cast<double>(environment_of(info).host().page_size());
+  return to_value(info, parse_cpu_lists(text(info, 0), page_size));
 }
 
 namespace {
@@ -231,12 +237,15 @@ Napi::Value ReadMachine(const Napi::CallbackInfo& info) {
   Environment& environment = environment_of(info);
   const auto limit = timeout(info, 2);
   const auto files_limit = timeout(info, 5);
+  std::vector<FileJob<double>> lists{{read_call("/proc/zoneinfo"), read_cpu_lists}};
   std::vector<FileJob<Numbers>> meminfo{{read_call("/proc/meminfo"), read_counters}};
+  // What takes longest starts first.
   std::vector<Part> parts;
-  parts.push_back(nvml_part(environment, limit));
-  parts.push_back(cuda_part(environment, mode_at(info, 0), integer(info, 1), limit));
+  parts.push_back(files_part(environment, std::move(lists), files_limit));
   parts.push_back(files_part(environment, std::move(meminfo), files_limit));
   parts.push_back(files_part(environment, kept_files(info, 3), files_limit));
+  parts.push_back(nvml_part(environment, limit));
+  parts.push_back(cuda_part(environment, mode_at(info, 0), integer(info, 1), limit));
   return submit(info.Env(), environment.jobs().promises, std::move(parts));
 }
 

@@ -1,4 +1,4 @@
-// What a program gets from this process besides its environment: signals and pipes.
+// Signals and pipes that a program gets from this process, besides its environment.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -82,13 +82,13 @@ class Environment {
     return std::nullopt;
   }
 
-  // For the JavaScript thread.
+  // The host of the JavaScript thread.
   Host& host() {
     if (!host_) host_ = open_host(*config());
     return *host_;
   }
 
-  // For the threads of `Jobs::files`, of which no two read the same file at the same time.
+  // The host of the threads of `Jobs::files`, of which no two read the same file at the same time.
   std::shared_ptr<Host> shared_host() {
     if (!shared_host_) shared_host_ = open_host(*config());
     return shared_host_;
@@ -117,7 +117,7 @@ class Environment {
   CudaConnection cuda;
   CallContext context{/*watched=*/false};
 
-  HeldMemory held;  // of simHold
+  HeldMemory held;  // simHold's memory
 
   std::shared_ptr<Guard> guard;        // the most recent one
   std::shared_ptr<Recorder> recorder;  // the most recent one

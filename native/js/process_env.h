@@ -1,5 +1,5 @@
-// Reads an environment's process.env. Not getenv(): a Node worker's process.env is a copy that the
-// process does not share, and getenv() races with `process.env.X = ...` in another thread.
+// Reads an environment's process.env. getenv() would not do: a Node worker's process.env is a copy
+// that the process does not share, and getenv() races with `process.env.X = ...` in another thread.
 #pragma once
 
 #include <node_api.h>

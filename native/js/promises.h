@@ -50,7 +50,7 @@ class ThreadsafeFunction {
   napi_threadsafe_function function_ = nullptr;
 };
 
-// The unresolved promises of one environment. Used on the JavaScript thread, except complete().
+// The unresolved promises of one environment. All but complete() runs on the JavaScript thread.
 class PendingPromises {
  public:
   // Makes the value that a promise resolves to. Called on the JavaScript thread.
@@ -136,7 +136,7 @@ class PendingPromises {
   std::unordered_map<uint64_t, Pending> pending_;
 };
 
-// Told once, on any thread, when work is over: what timed out, if anything did.
+// Called once, on any thread, when work is over, with the timeout if there was one.
 using Done = std::function<void(std::optional<Failure>)>;
 
 // A task that tells `done`.
@@ -158,7 +158,7 @@ inline Failure no_thread(const std::exception& error) {
           std::string("no thread can be started for this call: ") + error.what()};
 }
 
-// Work that is started, and the value of its result. They share their state by shared_ptr: the work
+// Work that is started, and the value of its result. Both share their state by shared_ptr: the work
 // may still be running when the value is made.
 struct Part {
   // Called once. May throw if there is no thread or no memory.
@@ -201,7 +201,7 @@ inline Napi::Promise submit(Napi::Env env, PendingPromises& promises, Part part)
 inline Napi::Promise submit(Napi::Env env, PendingPromises& promises, std::vector<Part> parts) {
   struct Together {
     std::atomic<size_t> open;
-    std::vector<std::optional<Failure>> timed_out;  // each written by its part alone
+    std::vector<std::optional<Failure>> timed_out;  // each part writes its own entry
     std::vector<PendingPromises::MakeValue> make_values;
   };
   auto together = std::make_shared<Together>();

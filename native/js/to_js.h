@@ -22,8 +22,10 @@ namespace umaprobe {
 // V8 copies a text of one byte per character, and decodes any other one: 1.4 instead of 3 µs for a
 // page of /proc/vmstat.
 inline napi_value to_js(napi_env env, const std::string& text) {
-  const bool is_ascii = std::all_of(text.begin(), text.end(),
-                                    [](char c) { return static_cast<signed char>(c) >= 0; });
+  // All bits together, and not the first that is set: the compiler takes 16 bytes at a time.
+  unsigned char bits = 0;
+  for (const char c : text) bits |= static_cast<unsigned char>(c);
+  const bool is_ascii = bits < 0x80;
   const auto create = is_ascii ? napi_create_string_latin1 : napi_create_string_utf8;
   napi_value value = nullptr;
   create(env, text.data(), text.size(), &value);

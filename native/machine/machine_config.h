@@ -1,4 +1,4 @@
-// Which machine an environment reads, and the files of its libraries.
+// The machine that an environment reads, and the files of its libraries.
 #pragma once
 
 #include <optional>
@@ -17,13 +17,13 @@ struct MachineConfig {
   std::string cudart;
   std::string cuda;
   std::string nvml;
-  // Set if the process uses another machine, or this one is unavailable. Then nothing is read or
-  // opened.
+  // The failure if the process uses another machine, or this one is unavailable. Then nothing is
+  // read or opened.
   std::optional<Failure> error;
 
   bool simulated() const { return !machine.empty(); }
 
-  // As environment variables that select the same machine in another process. Empty means unset.
+  // Lists environment variables that select the same machine in another process. Empty means unset.
   template <class Visitor>
   void visit(Visitor& field) const {
     field("UMAPROBE_SIM", machine);

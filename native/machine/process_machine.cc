@@ -37,7 +37,7 @@ std::optional<Failure> enter_machine(const MachineConfig& config) {
   if (decided.machine && *decided.machine != config.machine)
     return busy_failure(*decided.machine, config.machine);
   if (config.simulated()) {
-    // Each time, because the config may name another copy of the simulator.
+    // Attaches each time, because the config may name another copy of the simulator.
     if (auto failure = attach_machine(config.simulator, config.machine)) return failure;
   }
   decided.machine = config.machine;

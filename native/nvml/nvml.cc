@@ -63,7 +63,8 @@ Failure Nvml::failure(const char* call, int status) const {
 }
 
 Fact<const Nvml*> open_nvml(const MachineConfig& config) {
-  // Not libnvidia-ml.so, which comes with development files only. The second path is WSL's.
+  // The name libnvidia-ml.so is left out: it comes with development files only. The second path is
+  // WSL's.
   return table().get(config, [&] {
     return open_library("nvml", config, config.nvml,
                         {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1"});

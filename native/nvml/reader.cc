@@ -131,8 +131,8 @@ void NvmlReader::read_device(CallContext& context, const Nvml& nvml, unsigned in
   UMAPROBE_NVML_NUMBERS(X)
 #undef X
 
-  // Last, and at most once a second: MIG mode takes 80 to 160 µs, everything else 0.3 to 7 µs
-  // (H200, 580.159), and only an administrator changes it.
+  // MIG mode is read last, and at most once a second: it takes 80 to 160 µs, everything else 0.3 to
+  // 7 µs (H200, 580.159), and only an administrator changes it.
   if (!cached.migMode || Clock::now() - cached.migReadAt > kMaxMigAge) {
     cached.migMode = read_mig_mode(context, nvml, device);
     cached.migReadAt = Clock::now();

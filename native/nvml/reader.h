@@ -9,7 +9,7 @@
 
 namespace umaprobe {
 
-// Used on the NVML worker thread. Caches facts that do not change.
+// Runs on the NVML worker thread. Caches facts that do not change.
 class NvmlReader {
  public:
   void read(CallContext& context, const MachineConfig& config, Shared<NvmlReport>& report);

@@ -1,4 +1,4 @@
-// What an NVML reading reports.
+// The report of an NVML reading.
 //
 // Each struct names its fields to a visitor as lib/core/native/contract.ts names them:
 // field(name, value) leaves out an unset value, field.nullable(name, value) reports it as null.

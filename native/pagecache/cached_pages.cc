@@ -18,8 +18,8 @@ constexpr uint64_t kChunk = 1ull << 30;
 // A chunk of this size with dirty pages is skipped rather than split.
 constexpr uint64_t kSmallestChunk = 4ull << 20;
 
-// From linux/mman.h 6.5; older headers lack them. The number is the same on all architectures that
-// umaprobe is built for.
+// These declarations are those of linux/mman.h 6.5; older headers lack them. The number is the same
+// on all architectures that umaprobe is built for.
 constexpr long kCachestatCall = 451;
 struct CachestatRange {
   uint64_t offset;
@@ -66,7 +66,7 @@ uint64_t whole_pages(uint64_t bytes) {
   return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-// Without permission mincore(2) reports every page as cached (mm/mincore.c, can_do_mincore). So it
+// mincore(2) without permission reports every page as cached (mm/mincore.c, can_do_mincore). So it
 // is asked about a page far beyond the end, which cannot be cached.
 bool sees_pages(int fd, uint64_t size) {
   const FileMapping beyond_end(fd, whole_pages(size) + kChunk, page_bytes());

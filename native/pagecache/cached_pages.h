@@ -29,7 +29,7 @@ CacheMethod cache_method();
 // Both methods require ownership of the file, write permission or CAP_FOWNER; otherwise EPERM
 // (mincore since Linux 5.2, cachestat since 6.13 and stable kernels before).
 //
-// In bytes. `length` 0: to the end of the file. `size`: of the whole file.
+// All numbers are bytes. `length` 0: to the end of the file. `size`: the whole file's.
 Fact<CachedPages> cached_pages(CacheMethod method, int fd, uint64_t offset, uint64_t length,
                                uint64_t size);
 

@@ -9,18 +9,18 @@
 namespace umaprobe {
 
 struct Inspected {
-  // Set if the file could not be opened or read.
+  // The failed call, if the file could not be opened or read.
   const char* failed_call = nullptr;
   int error = 0;
   struct stat about {};
   Fact<CachedPages> pages;  // meaningful for regular files only
-  // Set if the file was evicted at once: bytes that stayed in the cache.
+  // Bytes that stayed in the cache, if the file was evicted at once.
   std::optional<uint64_t> left;
   // The file needs its own eviction: it is large, may be dirty, or has other names, which other
   // threads may inspect at the same time.
   bool evict_later = false;
-  // Open if the caller asked for it, or if another file system is mounted on the name: then the
-  // descriptor is needed to classify it.
+  // The file, open if the caller asked for it, or if another file system is mounted on the name:
+  // its classification needs the descriptor.
   Descriptor file;
 };
 
@@ -31,7 +31,7 @@ Inspected inspect(int directory, dev_t dev, const char* name, CacheMethod method
 Inspected inspect_and_evict(int directory, dev_t dev, const char* name, CacheMethod method);
 // Leaves the file open, for an eviction that follows.
 Inspected inspect_open(int directory, const char* name, CacheMethod method);
-// For a file that is open already; it stays open.
+// Inspects a file that is open already; it stays open.
 Inspected inspect(Descriptor file, CacheMethod method);
 
 }  // namespace umaprobe

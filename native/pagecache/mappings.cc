@@ -65,10 +65,9 @@ Descriptor open_of(int process, const char* name) {
   return Descriptor(::openat(process, name, O_RDONLY | O_CLOEXEC));
 }
 
-// On btrfs and overlay, maps and stat(2) show different devices: the inode's own, and the one of
-// the subvolume or overlay. If only the device differs, the path decides, resolved as the process
-// sees it. This misses a file that a container maps through another overlay, and a file renamed
-// since.
+// maps and stat(2) show different devices on btrfs and overlay: the inode's own, and that of the
+// subvolume or overlay. If only the device differs, the path decides, resolved as the process sees
+// it. This misses a file that a container maps through another overlay, and a file renamed since.
 std::optional<double> device_by_path(int process, const MapsLine& line) {
   const std::string path = "root" + unescaped(line.path);
   struct stat about {};

@@ -22,8 +22,8 @@ struct Mappings {
   }
 };
 
-// Device numbers by inode number, as fstat(2) reports them. Stored as JavaScript numbers: above
-// 2^53 neighbours are indistinguishable here as they are in JavaScript.
+// Device numbers by inode number, as fstat(2) reports them. They are JavaScript numbers: neighbours
+// above 2^53 are indistinguishable here as they are in JavaScript.
 using Inodes = std::unordered_map<double, std::vector<double>>;
 
 Fact<Mappings> find_mappings(CallContext& context, const Inodes& wanted);

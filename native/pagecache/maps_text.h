@@ -8,7 +8,7 @@
 
 namespace umaprobe {
 
-// One line of maps, or the header line of an smaps entry.
+// A line of maps, or the header line of an smaps entry.
 struct MapsLine {
   uint64_t dev;
   uint64_t ino;
@@ -19,13 +19,13 @@ struct MapsLine {
 // `line` has no newline. Empty if it is not such a line.
 std::optional<MapsLine> parse_maps_line(std::string_view line);
 
-// Whether a line of smaps says that pages of its mapping are locked.
+// Returns whether a line of smaps says that pages of its mapping are locked.
 bool is_locked_line(std::string_view line);
 
 // Undoes the kernel's escape of newlines in names, "\012" (seq_file mangling).
 std::string unescaped(std::string_view path);
 
-// Whether /proc/<pid>/stat is that of a kernel thread.
+// Returns whether /proc/<pid>/stat is that of a kernel thread.
 bool is_kernel_thread_stat(std::string_view stat);
 
 }  // namespace umaprobe

@@ -1,6 +1,11 @@
-// Where a path leads.
+// The file to which a path leads.
 #pragma once
 
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "base/failure.h"
@@ -20,7 +25,16 @@ struct ResolvedPath {
   }
 };
 
-// On a worker thread: a file system that does not answer blocks the calls.
-Fact<ResolvedPath> resolve_path(CallContext& context, const std::string& path);
+// Must run on a worker thread: a file system that does not answer blocks the calls.
+inline Fact<ResolvedPath> resolve_path(CallContext& context, const std::string& path) {
+  if (path.find('\0') != std::string::npos) return errno_failure("kernel", "realpath", EINVAL);
+  context.enter("realpath");
+  const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), ::free);
+  if (!real) return errno_failure("kernel", "realpath", errno);
+  context.enter("stat");
+  struct stat about {};
+  if (::stat(real.get(), &about) != 0) return errno_failure("kernel", "stat", errno);
+  return ResolvedPath{{real.get()}, S_ISDIR(about.st_mode)};
+}
 
 }  // namespace umaprobe

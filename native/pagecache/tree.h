@@ -15,7 +15,7 @@ namespace umaprobe {
 
 // Opens a file for inspection without side effects: does not follow links, wait for the other end
 // of a FIFO, or acquire a terminal. `extra_flags`: more flags of open(2). O_NOATIME is dropped if
-// the kernel rejects it (it requires ownership or CAP_FOWNER). On failure errno is set.
+// the kernel rejects it (it requires ownership or CAP_FOWNER). Sets errno on failure.
 Descriptor open_to_inspect(int directory, const char* name, int extra_flags = 0);
 
 // A name in a directory.

@@ -169,7 +169,7 @@ void Walk::inspect_files(CallContext& context, ThreadPool& pool) {
   files_.clear();
 }
 
-// One file at a time: a large file takes several slices and keeps its descriptor open.
+// Evicts one file at a time: a large file takes several slices and keeps its descriptor open.
 void Walk::begin_queued_eviction(CallContext& context) {
   const std::string name = std::move(evict_queue_.back());
   evict_queue_.pop_back();

@@ -19,16 +19,16 @@ class Walk {
  public:
   Walk(std::vector<std::string> paths, WalkOptions options);
 
-  // On the worker thread: walks until the slice is over, a batch is full, or the walk is done.
+  // Walks, on the worker thread, until the slice is over, a batch is full, or the walk is done.
   void run_slice(CallContext& context, Clock::duration slice);
 
-  // On the JavaScript thread: the results since the last call, at most some 450 entries.
+  // Returns, on the JavaScript thread, the results since the last call, at most some 450 entries.
   WalkBatch take() { return results_.take(); }
 
-  // On any thread: where the walk is, also while a slice is blocked there.
+  // Returns, on any thread, where the walk is, also while a slice is blocked there.
   std::string path() const { return results_.path(); }
 
-  // On any thread: a slice in progress ends at the next file.
+  // Ends, on any thread, a slice in progress at the next file.
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
  private:
@@ -65,12 +65,12 @@ class Walk {
   WalkResults results_;
   std::atomic<bool> cancelled_{false};
 
-  // Used by the worker thread only.
+  // Only the worker thread uses these.
   size_t next_root_ = 0;
   Tree tree_;
   std::vector<std::string> files_;           // names in the current directory, to be inspected
   std::vector<std::string> evict_queue_;     // inspected, to be evicted one by one
-  std::optional<std::string> subdirectory_;  // to be entered after these files
+  std::optional<std::string> subdirectory_;  // entered after these files
   std::optional<Evicting> evicting_;
   InodeSet seen_;
   FileSystems file_systems_;

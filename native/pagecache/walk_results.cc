@@ -56,7 +56,7 @@ bool WalkResults::add(WalkEntry& entry) {
   if (entry.memory) sums.memory += cached;
   if (sums.dirty) *sums.dirty += static_cast<double>(entry.pages->dirty.value_or(0));
   if (sums.writeback) *sums.writeback += static_cast<double>(entry.pages->writeback.value_or(0));
-  // Not evicted: nothing is cached, or the cache is the file (tmpfs).
+  // The file was not evicted: nothing is cached, or the cache is the file (tmpfs).
   if (options_.evict && !entry.cached_after) entry.cached_after = cached;
   sums.cached_after += entry.cached_after.value_or(0);
   if (cached > 0) {

@@ -15,8 +15,8 @@ struct WalkOptions {
   bool evict;
   bool sync;        // write dirty pages before evicting
   bool list_empty;  // list files without cached pages, links and special files, too
-  // List only files that are among the `top` most-cached seen so far, and files that an eviction
-  // left pages of. The union of all batches therefore contains the overall top N.
+  // List only files that are among the `top` most-cached seen so far, and files with pages that an
+  // eviction left. The union of all batches therefore contains the overall top N.
   size_t top;
 };
 
@@ -112,7 +112,8 @@ struct WalkBatch {
   }
 };
 
-// Filled on the worker thread, published at the end of a slice, taken on the JavaScript thread.
+// The worker thread fills it and publishes it at the end of a slice; the JavaScript thread takes
+// it.
 class WalkResults {
  public:
   explicit WalkResults(const WalkOptions& options);
@@ -129,7 +130,7 @@ class WalkResults {
   void list(WalkEntry entry, const std::string& path);
 
   void set_path(const std::string& path);
-  // On any thread: the path that was last set.
+  // Returns, on any thread, the path that was last set.
   std::string path() const;
   void set_done() { current_.done = true; }
 
@@ -144,7 +145,7 @@ class WalkResults {
   bool is_listed(const WalkEntry& entry);
 
   const WalkOptions options_;
-  WalkBatch current_;  // since the last publish()
+  WalkBatch current_;  // results since the last publish()
   size_t path_bytes_ = 0;
   size_t waiting_ = 0;       // published entries not taken when the slice began
   std::vector<double> top_;  // min-heap of cached bytes

@@ -13,10 +13,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The slowest file that is read, /proc/vmstat, takes 0.1 ms with 256 processors. Being wrong costs
-// a thread and nothing else.
+// The slowest file that is read, /proc/vmstat, takes 0.1 ms with 256 processors. A wrong value
+// costs a thread and nothing else.
 constexpr milliseconds kPatience{50};
-// Bounds what a machine can cost on which everything hangs; a hung call keeps one thread.
+// Threads that stay. /proc/zoneinfo takes as long as all other files of a snapshot, and is read
+// beside them where a processor is left by JavaScript, CUDA and NVML.
+const size_t kThreads = std::thread::hardware_concurrency() > 4 ? 2 : 1;
+// Bounds the threads on a machine on which everything hangs; a hung call keeps one thread.
 constexpr size_t kMaxThreads = 32;
 
 Failure not_tried(const std::string& name, Clock::duration waited) {
@@ -59,8 +62,13 @@ void CallThreads::submit(std::vector<Call> calls, milliseconds timeout,
     return batch->complete(std::move(batch->failures));
   }
   batches_.push_back(batch);
+  if (threads_ < std::min(kThreads, waiting_.size())) try_start_thread();
   check_at(std::min(batch->deadline, relieve(now)));
-  wake_.notify();
+  if (batch->open_count > 1) {
+    wake_.notify();
+  } else {
+    wake_.notify_one();
+  }
 }
 
 std::optional<Failure> CallThreads::hung(std::string_view name) const {
@@ -88,14 +96,21 @@ void CallThreads::start_thread() {
   ++threads_;
 }
 
+void CallThreads::try_start_thread() {
+  try {
+    start_thread();
+  } catch (const std::system_error&) {  // what waits fails at its deadline
+  }
+}
+
 void CallThreads::start_watchdog() {
   if (watchdog_started_) return;
   std::thread([self = shared_from_this()] { self->run_watchdog(); }).detach();
   watchdog_started_ = true;
 }
 
-// Waking the watchdog costs some microseconds; where readings follow one another it is awake
-// anyway.
+// Waking the watchdog costs some microseconds; it is awake anyway while readings follow one
+// another.
 void CallThreads::check_at(Clock::time_point time) {
   if (time >= next_check_) return;
   next_check_ = time;
@@ -123,8 +138,8 @@ void CallThreads::run_calls() {
   while (!closed_) {
     const auto running = take();
     if (running == running_.end()) {
-      // One idle thread is enough: the others were started while it was stuck.
-      if (idle_ > 0) break;
+      // The others were started while these were stuck.
+      if (idle_ == kThreads) break;
       ++idle_;
       wake_.wait(lock);
       --idle_;
@@ -213,12 +228,7 @@ Clock::time_point CallThreads::relieve(Clock::time_point now) {
   auto latest = Clock::time_point::min();
   for (const Running& call : running_) latest = std::max(latest, call.since);
   if (now < latest + kPatience) return latest + kPatience;
-  if (threads_ < kMaxThreads) {
-    try {
-      start_thread();
-    } catch (const std::system_error&) {  // what waits fails at its deadline
-    }
-  }
+  if (threads_ < kMaxThreads) try_start_thread();
   return now + kPatience;
 }
 

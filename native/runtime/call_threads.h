@@ -1,10 +1,10 @@
-// Threads for short calls of which any may hang, such as readings of kernel files.
+// Threads for short calls, any of which may hang, such as readings of kernel files.
 //
 // A file of /proc or /sys answers within microseconds, until one does not: lxcfs serves
-// /proc/meminfo of a container by FUSE, and when it hangs, so does every reader. Usually one thread
-// makes all calls, in order. If a call takes longer than kPatience while others wait, one more
-// thread starts and makes those. What has not returned at the deadline fails with TIMEOUT, alone;
-// until it returns, the same call fails at once.
+// /proc/meminfo of a container by FUSE, and when it hangs, so does every reader. Usually one or two
+// threads make all calls, in order. If a call takes longer than kPatience while others wait, one
+// more thread starts and makes those. A call that has not returned at the deadline fails alone,
+// with TIMEOUT; until it returns, the same call fails at once.
 //
 // The threads are detached and never joined, as those of WorkerThreads.
 #pragma once
@@ -27,12 +27,13 @@ namespace umaprobe {
 class CallThreads : public std::enable_shared_from_this<CallThreads> {
  public:
   struct Call {
-    // What hangs if it hangs: "read /proc/meminfo". Calls of one name never run at the same time.
+    // The name in the failure if it hangs: "read /proc/meminfo". Calls of one name never run at the
+    // same time.
     std::string name;
     // Runs on any of the threads. It may still run after the deadline, and after close().
     std::function<void()> run;
   };
-  // One for each call; empty: it has returned.
+  // An entry for each call; empty: it has returned.
   using Failures = std::vector<std::optional<Failure>>;
 
   // Calls `complete` once, on any thread, with no lock held: when all calls have returned, or at
@@ -43,7 +44,7 @@ class CallThreads : public std::enable_shared_from_this<CallThreads> {
   // The failure of this call if one of its name is past its deadline and has not returned.
   std::optional<Failure> hung(std::string_view name) const;
 
-  // Nothing is completed or called any more. Does not wait.
+  // Stops completing and calling anything. Does not wait.
   void close();
 
  private:
@@ -70,11 +71,12 @@ class CallThreads : public std::enable_shared_from_this<CallThreads> {
 
   // All private functions require the lock, except run_calls() and run_watchdog().
   void start_thread();
+  void try_start_thread();
   void start_watchdog();
   void check_at(Clock::time_point time);
   void run_calls();
   void run_watchdog();
-  // The next call to make, entered in `running_`; end(): there is none.
+  // Returns the next call to make, entered in `running_`; end(): there is none.
   std::list<Running>::iterator take();
   // Marks the ticket's call as returned. True: it was the batch's last one, and the batch is over.
   bool finish(const Ticket& ticket);
@@ -89,7 +91,7 @@ class CallThreads : public std::enable_shared_from_this<CallThreads> {
   size_t idle_ = 0;
   std::deque<Ticket> waiting_;
   std::list<Running> running_;
-  std::vector<std::shared_ptr<Batch>> batches_;  // not completed
+  std::vector<std::shared_ptr<Batch>> batches_;  // batches that are not completed
   Clock::time_point next_check_ = Clock::time_point::max();
   MonotonicCondition wake_;
   MonotonicCondition wake_watchdog_;

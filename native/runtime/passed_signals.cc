@@ -5,9 +5,13 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
+#include <cstring>
 
+#include "base/descriptor.h"
 #include "base/passed_signal.h"
+#include "base/process_state.h"
 
 namespace umaprobe {
 namespace {
@@ -52,26 +56,40 @@ void as_before(int number, siginfo_t* info, void* context) {
   if (info->si_code <= 0) ::raise(number);  // pending until the handler returns
 }
 
-// By the signal that stopped the program: shells tell them apart.
-void stop(int number) {
+// Without printf, which a handler must not call.
+bool is_stopped_process(pid_t pid) {
+  char path[32] = "/proc/";
+  char* end = std::to_chars(path + 6, path + sizeof path - 6, pid).ptr;
+  std::memcpy(end, "/stat", 6);
+  return is_stopped(Descriptor(::open(path, O_RDONLY | O_CLOEXEC)));
+}
+
+// Stops by the signal that stopped the program: shells tell them apart. A shell may have continued
+// both before the signal came here; a second stop would leave the program in the background.
+void stop(int number, pid_t program) {
   sigset_t pending, one;
   ::sigpending(&pending);
   if (sigismember(&pending, SIGCONT) == 1) return;
   struct sigaction usual {
   }, ours;
   usual.sa_handler = SIG_DFL;
-  ::sigaction(number, &usual, &ours);
-  ::raise(number);
   sigemptyset(&one);
   sigaddset(&one, number);
-  ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);  // stops here until SIGCONT
+  ::sigaction(number, &usual, &ours);
+  ::raise(number);  // pending: a SIGCONT from here on takes it away
+  if (is_stopped_process(program)) {
+    ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);  // stops here until SIGCONT
+  } else {
+    const timespec now{0, 0};
+    ::sigtimedwait(&one, nullptr, &now);
+  }
   ::sigaction(number, &ours, nullptr);
 }
 
 void handle(int number, siginfo_t* info, void* context) {
   const int error = errno;
-  if (info->si_code == SI_QUEUE && info->si_value.sival_int == kFromGuard) {
-    if (number != SIGCONT) stop(number);
+  if (const pid_t program = program_of(*info)) {
+    if (number != SIGCONT) stop(number, program);
   } else if (is_of_this_process(number, *info)) {
     as_before(number, info, context);
   } else {

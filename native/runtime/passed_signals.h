@@ -4,10 +4,10 @@
 
 namespace umaprobe {
 
-// Takes every signal that a program can take but SIGCHLD, and returns the end of the pipe to read
-// from; -1: there is none, or they are taken already.
+// Takes every signal that a program can take, except SIGCHLD, and returns the end of the pipe to
+// read from; -1: there is none, or they are taken already.
 int take_signals();
-// As it was before.
+// Restores the signal handlers from before.
 void return_signals();
 
 }  // namespace umaprobe

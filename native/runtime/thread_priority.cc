@@ -15,7 +15,7 @@ bool raise_priority(const char* name) {
   sched_param first{};
   first.sched_priority = sched_get_priority_min(SCHED_RR);
   if (pthread_setschedparam(pthread_self(), SCHED_RR, &first) == 0) return true;
-  // On Linux a nice value belongs to one thread.
+  // Linux has a nice value for each thread.
   return ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), -20) == 0;
 }
 

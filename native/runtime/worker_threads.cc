@@ -80,7 +80,7 @@ void WorkerThreads::run_tasks(Worker& worker) {
     lock.lock();
 
     if (worker.hung.exchange(false, std::memory_order_relaxed)) hung_calls(worker.id).end();
-    const bool completed = !worker.running;  // by the watchdog
+    const bool completed = !worker.running;  // the watchdog completed it
     worker.running.reset();
     if (closed_) return;
     lock.unlock();

@@ -1,10 +1,10 @@
 // Threads for calls that may hang, and a watchdog that completes their tasks at the deadline.
 //
-// One thread per library and three for slow work of the Linux kernel, instead of libuv's pool: NVML
-// has blocked for twelve minutes on a wedged machine (MiaAI-Lab/DeepSeek-v4.1-Flash issue 23), four
-// such calls would stop all file access of the process, and Node waits for its pool before a Node
-// worker or the process can exit. These threads are detached and never joined; everything that they
-// use is owned by shared_ptr.
+// There is one thread per library and three for slow work of the Linux kernel, instead of libuv's
+// pool: NVML has blocked for twelve minutes on a wedged machine (MiaAI-Lab/DeepSeek-v4.1-Flash
+// issue 23), four such calls would stop all file access of the process, and Node waits for its pool
+// before a Node worker or the process can exit. These threads are detached and never joined;
+// everything that they use is owned by shared_ptr.
 #pragma once
 
 #include <array>
@@ -41,11 +41,11 @@ class WorkerThreads : public std::enable_shared_from_this<WorkerThreads> {
   void submit(WorkerId id, std::shared_ptr<Task> task, std::chrono::milliseconds timeout);
 
   // Runs `exit_task` on the worker thread after close(), as its last work, once the call in
-  // progress has returned. Not run if the worker never started or the process exits first.
+  // progress has returned. It does not run if the worker never started or the process exits first.
   void on_exit(WorkerId id, std::function<void()> exit_task);
 
-  // The environment is going away: nothing is completed or called any more. Idle threads exit; a
-  // hung thread exits when its call returns. Does not wait.
+  // Stops completing and calling anything, because the environment is going away. Idle threads
+  // exit; a hung thread exits when its call returns. Does not wait.
   void close();
 
  private:
@@ -61,7 +61,7 @@ class WorkerThreads : public std::enable_shared_from_this<WorkerThreads> {
     const WorkerId id;
     bool started = false;
     std::deque<Entry> queue;
-    std::optional<Entry> running;  // until completed
+    std::optional<Entry> running;  // set until it is completed
     CallContext context;
     std::atomic<bool> hung{false};  // the call in progress is past its deadline
     MonotonicCondition wake;

@@ -11,7 +11,7 @@ import { parseDocument } from '../support/schemas.ts';
 import { GiB, MiB } from '../support/units.ts';
 import { type Ask, withCommands } from './commands.ts';
 
-export interface Answer<Report> {
+export interface CommandAnswer<Report> {
   code: number | null;
   report: Report;
   stderr: string;
@@ -25,19 +25,19 @@ export interface Answers {
   headline: string;
   /** What can be loaded by the snapshot, on the GPU that shares the host's memory, else the first; null: unknown. */
   safe: number | null;
-  doctor: Answer<DoctorReport>;
-  explain: Answer<ExplainReport>;
-  fitSafe: Answer<FitReport> | null;
-  fitOver: Answer<FitReport> | null;
-  prepareSafe: Answer<PrepareReport> | null;
-  prepareOver: Answer<PrepareReport> | null;
+  doctor: CommandAnswer<DoctorReport>;
+  explain: CommandAnswer<ExplainReport>;
+  fitSafe: CommandAnswer<FitReport> | null;
+  fitOver: CommandAnswer<FitReport> | null;
+  prepareSafe: CommandAnswer<PrepareReport> | null;
+  prepareOver: CommandAnswer<PrepareReport> | null;
   /** Of 256 MiB, which fit wherever anything does. */
-  fitSmall: Answer<FitReport>;
-  prepareSmall: Answer<PrepareReport>;
-  launchSmall: Answer<object>;
-  compact: Answer<object>;
-  guard: Answer<object>;
-  stress: Answer<StressReport | { error: { code: string; message: string } }>;
+  fitSmall: CommandAnswer<FitReport>;
+  prepareSmall: CommandAnswer<PrepareReport>;
+  launchSmall: CommandAnswer<object>;
+  compact: CommandAnswer<object>;
+  guard: CommandAnswer<object>;
+  stress: CommandAnswer<StressReport | { error: { code: string; message: string } }>;
 }
 
 const SMALL = '256MiB';
@@ -50,7 +50,7 @@ export function answersOf(machine: string, isStatic: boolean): Promise<Answers> 
 }
 
 async function allAnswers(ask: Ask, isStatic: boolean): Promise<Answers> {
-  const json = async <Report>(...words: string[]): Promise<Answer<Report>> => {
+  const json = async <Report>(...words: string[]): Promise<CommandAnswer<Report>> => {
     const dashes = words.includes('--') ? words.indexOf('--') : words.length;
     const { code, stderr, stdout } = await ask(...words.slice(0, dashes), '--json', ...words.slice(dashes));
     return { code, report: parseDocument(stdout) as Report, stderr };
@@ -62,7 +62,7 @@ async function allAnswers(ask: Ask, isStatic: boolean): Promise<Answers> {
   const headline = page.stdout.split('\n').find((line) => /^(OK|NOTE|WARNING|DANGER) /.test(line)) ?? '';
   const device = snapshot.devices.find(({ memoryModel }) => memoryModel === 'unified') ?? snapshot.devices[0];
   const safe = device?.allocatable.safe ?? null;
-  const sized = async <Report>(bytes: number | null, ...words: string[]): Promise<Answer<Report> | null> =>
+  const sized = async <Report>(bytes: number | null, ...words: string[]): Promise<CommandAnswer<Report> | null> =>
     bytes === null || bytes === 0 ? null : json<Report>(...words.map((word) => (word === 'N' ? `${bytes}B` : word)));
   const beyond = (bytes: number) => (safe === null ? null : safe + bytes);
   return {

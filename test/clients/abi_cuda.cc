@@ -71,42 +71,20 @@ SAME(kHostAllocMapped, cudaHostAllocMapped);
 SAME(kHostAllocMapped, CU_MEMHOSTALLOC_DEVICEMAP);
 SAME(kMemcpyDefault, cudaMemcpyDefault);
 
-#define ATTRIBUTE(our, runtime, driver) \
-  SAME(our, runtime);                   \
-  SAME(our, CU_DEVICE_ATTRIBUTE_##driver)
-ATTRIBUTE(kAttrClockRate, cudaDevAttrClockRate, CLOCK_RATE);
-ATTRIBUTE(kAttrMultiProcessorCount, cudaDevAttrMultiProcessorCount, MULTIPROCESSOR_COUNT);
-ATTRIBUTE(kAttrIntegrated, cudaDevAttrIntegrated, INTEGRATED);
-ATTRIBUTE(kAttrCanMapHostMemory, cudaDevAttrCanMapHostMemory, CAN_MAP_HOST_MEMORY);
-ATTRIBUTE(kAttrPciBusId, cudaDevAttrPciBusId, PCI_BUS_ID);
-ATTRIBUTE(kAttrPciDeviceId, cudaDevAttrPciDeviceId, PCI_DEVICE_ID);
-ATTRIBUTE(kAttrMemoryClockRate, cudaDevAttrMemoryClockRate, MEMORY_CLOCK_RATE);
-ATTRIBUTE(kAttrGlobalMemoryBusWidth, cudaDevAttrGlobalMemoryBusWidth, GLOBAL_MEMORY_BUS_WIDTH);
-ATTRIBUTE(kAttrL2CacheSize, cudaDevAttrL2CacheSize, L2_CACHE_SIZE);
-ATTRIBUTE(kAttrAsyncEngineCount, cudaDevAttrAsyncEngineCount, ASYNC_ENGINE_COUNT);
-ATTRIBUTE(kAttrUnifiedAddressing, cudaDevAttrUnifiedAddressing, UNIFIED_ADDRESSING);
-ATTRIBUTE(kAttrPciDomainId, cudaDevAttrPciDomainId, PCI_DOMAIN_ID);
-ATTRIBUTE(kAttrComputeCapabilityMajor, cudaDevAttrComputeCapabilityMajor, COMPUTE_CAPABILITY_MAJOR);
-ATTRIBUTE(kAttrComputeCapabilityMinor, cudaDevAttrComputeCapabilityMinor, COMPUTE_CAPABILITY_MINOR);
-ATTRIBUTE(kAttrManagedMemory, cudaDevAttrManagedMemory, MANAGED_MEMORY);
-ATTRIBUTE(kAttrPageableMemoryAccess, cudaDevAttrPageableMemoryAccess, PAGEABLE_MEMORY_ACCESS);
-ATTRIBUTE(kAttrConcurrentManagedAccess, cudaDevAttrConcurrentManagedAccess,
-          CONCURRENT_MANAGED_ACCESS);
-ATTRIBUTE(kAttrHostRegisterSupported, cudaDevAttrHostRegisterSupported, HOST_REGISTER_SUPPORTED);
-ATTRIBUTE(kAttrPageableMemoryAccessUsesHostPageTables,
-          cudaDevAttrPageableMemoryAccessUsesHostPageTables,
-          PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES);
-ATTRIBUTE(kAttrDirectManagedMemAccessFromHost, cudaDevAttrDirectManagedMemAccessFromHost,
-          DIRECT_MANAGED_MEM_ACCESS_FROM_HOST);
-ATTRIBUTE(kAttrHostRegisterReadOnlySupported, cudaDevAttrHostRegisterReadOnlySupported,
-          READ_ONLY_HOST_REGISTER_SUPPORTED);
-ATTRIBUTE(kAttrMemoryPoolsSupported, cudaDevAttrMemoryPoolsSupported, MEMORY_POOLS_SUPPORTED);
-ATTRIBUTE(kAttrGpuDirectRdmaSupported, cudaDevAttrGPUDirectRDMASupported,
-          GPU_DIRECT_RDMA_SUPPORTED);
-SAME(kAttrDmaBufSupported, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED);
-#if CUDART_VERSION >= 12000
-ATTRIBUTE(kAttrHostNumaId, cudaDevAttrHostNumaId, HOST_NUMA_ID);
+#if CUDART_VERSION < 12000  // names that these headers lack
+#define cudaDevAttrReserved124 124
+#define cudaDevAttrHostNumaId 134
+#define CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID 134
 #endif
+#define ATTRIBUTE(name, number, runtime, driver) \
+  SAME(kAttr##runtime, cudaDevAttr##runtime);    \
+  SAME(kAttr##runtime, CU_DEVICE_ATTRIBUTE_##driver);
+UMAPROBE_CUDA_ATTRIBUTES(ATTRIBUTE)
+ATTRIBUTE(, , PciBusId, PCI_BUS_ID)
+ATTRIBUTE(, , PciDeviceId, PCI_DEVICE_ID)
+ATTRIBUTE(, , PciDomainId, PCI_DOMAIN_ID)
+ATTRIBUTE(, , ComputeCapabilityMajor, COMPUTE_CAPABILITY_MAJOR)
+ATTRIBUTE(, , ComputeCapabilityMinor, COMPUTE_CAPABILITY_MINOR)
 
 static_assert(sizeof(ours::CUuuid) == sizeof(::CUuuid));
 static_assert(sizeof(ours::CUdeviceptr) == sizeof(::CUdeviceptr));

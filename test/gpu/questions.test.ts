@@ -64,19 +64,20 @@ describe.skipIf(!hasGpu)(`questions on a real GPU${noGpu}`, () => {
     const free = device?.nvml?.free as number;
     const total = device?.nvml?.total as number;
     expect(total - free).toBeGreaterThanOrEqual(GPU_MIB * MiB);
-    const small = await umaprobeFit({ bytes: GiB }, taken);
+    const small = await umaprobeFit({ bytes: GiB, snapshot: taken });
     expect(small.verdict).toBe('fits');
     expect(small.limit.bytes).toBeLessThanOrEqual(free);
-    expect((await umaprobeFit({ bytes: total }, taken)).verdict).toBe('no');
+    expect((await umaprobeFit({ bytes: total, snapshot: taken })).verdict).toBe('no');
     // 0.99 of the total is never free beside the program: it has to end first.
-    const vllm = (await umaprobeFit({ bytes: GiB }, taken, { program: 'vllm', utilization: 0.99 })).programs[0];
+    const vllm = (await umaprobeFit({ bytes: GiB, snapshot: taken, program: 'vllm', utilization: 0.99 })).programs[0];
     expect(vllm?.verdict).toBe('fits-after');
     expect(vllm?.reads).toBeLessThanOrEqual(free);
   });
 
   it('fit() of an estimate divides the pool of the GPU', async () => {
     const taken = await snapshot();
-    const report = await umaprobeFit(await estimate({ params: 7e9, dtype: 'bf16' }, { context: 4096 }), taken);
+    const estimated = await estimate({ params: 7e9, dtype: 'bf16' }, { context: 4096 });
+    const report = await umaprobeFit({ estimate: estimated, snapshot: taken });
     expect(report.verdict).toBe('fits');
     const { limit, pool } = report;
     expect(pool).not.toBeNull();

@@ -69,6 +69,7 @@ const SIMULATED = [
   'core/native/binding',
   'core/native/machines',
   'core/native/nvml',
+  'core/native/cuda',
   'core/native/alloc',
   'core/library/library',
   'core/library/contract',
@@ -113,16 +114,19 @@ beforeAll(() => {
 });
 
 describe('the copy with all recipes', () => {
-  it('has every recipe of the page', () => {
-    expect([...new Set(steps.map(({ recipe }) => recipe))]).toEqual([
-      'field',
-      'hostfile',
-      'command',
-      'finding',
-      'kind',
-      'quirk',
-      'machine',
-    ]);
+  it('has every recipe of the page, and none takes more edits than before', () => {
+    const edits: Record<string, number> = {};
+    for (const { recipe } of steps) edits[recipe] = (edits[recipe] ?? 0) + 1;
+    expect(edits).toEqual({
+      field: 6,
+      attribute: 4,
+      hostfile: 4,
+      command: 5,
+      finding: 6,
+      kind: 4,
+      quirk: 1,
+      machine: 1,
+    });
   });
 
   it('has types that agree', () => {
@@ -194,6 +198,20 @@ describe('a field of a device', () => {
     const snapshot = json('snapshot', '--sim', machine);
     const devices = snapshot.devices as unknown as { fanPercent: number | null; from: Record<string, string> }[];
     expect(devices[0]).toMatchObject({ fanPercent, from: { fanPercent: expect.stringMatching(from) } });
+    expectValid('snapshot', snapshot);
+  });
+});
+
+describe('an attribute of a CUDA device', () => {
+  it.each([
+    ['h200', 1],
+    ['gb10', 0],
+  ])('is read, with its source, and its machine may describe it (%s)', (machine, mpsEnabled) => {
+    const snapshot = json('snapshot', '--sim', machine);
+    expect((snapshot.devices as unknown as object[])[0]).toMatchObject({
+      attributes: { mpsEnabled },
+      from: { 'attributes.mpsEnabled': expect.stringMatching(/^CUDA device attribute/) },
+    });
     expectValid('snapshot', snapshot);
   });
 });

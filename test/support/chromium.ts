@@ -39,7 +39,7 @@ export const isWide = (page: Page): Promise<boolean> =>
 /** axe-core knows the rules of WCAG; it sees the page as a screen reader would. */
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe-core objects to, as "rule: element". */
+/** Objections of axe-core, as "rule: element". */
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(`document.querySelectorAll('details').forEach((details) => { details.open = true; })`);
   await page.evaluate(axe);

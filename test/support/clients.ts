@@ -14,7 +14,7 @@ export const CUDA_TOOLKIT = process.env.CUDA_HOME ?? '/usr/local/cuda';
 
 const compiler = process.env.CXX ?? 'c++';
 
-/** Why no program can be built here; null: there is a compiler. */
+/** The reason why no program can be built here; null: there is a compiler. */
 export function missingCompiler(): string | null {
   const { error } = spawnSync(compiler, ['--version'], { stdio: 'ignore' });
   return error === undefined ? null : `no C++ compiler (${compiler}): ${error.message}`;
@@ -36,14 +36,14 @@ export function compileC(source: string, program: string, flags: readonly string
   compile(['-x', 'c', source, '-x', 'none', '-O2', ...flags, '-o', program]);
 }
 
-/** Why no program can be built with NVIDIA's header; null: the header and a compiler are here. */
+/** The reason why no program can be built with NVIDIA's header; null: the header and a compiler are here. */
 export function missingToolkit(): string | null {
   return existsSync(join(CUDA_TOOLKIT, 'include', 'cuda_runtime_api.h'))
     ? missingCompiler()
     : `no CUDA headers under ${CUDA_TOOLKIT}`;
 }
 
-/** Why no CUDA program can be built with nvcc; null: nvcc is here. */
+/** The reason why no CUDA program can be built with nvcc; null: nvcc is here. */
 export function missingNvcc(): string | null {
   return existsSync(join(CUDA_TOOLKIT, 'bin', 'nvcc')) ? missingCompiler() : `no nvcc under ${CUDA_TOOLKIT}/bin`;
 }

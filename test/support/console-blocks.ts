@@ -98,10 +98,10 @@ export function partsOf(shown: readonly string[]): string[][] {
 }
 
 /**
- * Where a page differs from an output, blank lines apart: it shows every line from the first to the last, but for those at
- * whose place it has a line `…`. Null: nowhere.
+ * Difference of a page from an output, blank lines apart: it shows every line from the first to the last, but for those
+ * at whose place it has a line `…`. null: none.
  *
- * @param mask what of a line need not be equal.
+ * @param mask part of a line that need not be equal.
  */
 export function differenceOf(
   shown: readonly string[],

@@ -8,7 +8,7 @@ function steady(line: string): string {
 }
 
 /**
- * The lines that a page shows, with those of a new output in their place. Where the page leaves lines out (`…`), the new
+ * The lines that a page shows, with those of a new output in their place. If the page leaves lines out (`…`), the new
  * text leaves out the same part: each shown part reaches from its first to its last line that is still in the output.
  *
  * @returns the lines, and the shown lines for which the output has no counterpart.

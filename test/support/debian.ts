@@ -7,7 +7,7 @@ import { CLIENTS, unsanitizedEnvironment } from './clients.ts';
 
 export type Release = 'bookworm' | 'trixie';
 
-/** Why the programs of a release cannot be run; null: they can. */
+/** The reason why the programs of a release cannot be run; null: they can. */
 export function missingClients(release: Release): string | null {
   return clientVersions(release) === null ? `no programs of Debian ${release} here: npm run clients` : null;
 }

@@ -43,7 +43,7 @@ if (!process.env[NAME]?.startsWith(ownVariable)) {
 /** The variable, for a program that does not get the environment of this process. */
 export const inheritance: Readonly<Record<string, string>> = { [NAME]: process.env[NAME] ?? '' };
 
-/** Whether a process is below this worker, or was before its parent ended. */
+/** True if a process is below this worker, or was before its parent ended. */
 export function isOfWorker(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`${NAME}=${inheritance[NAME]}`);

@@ -9,7 +9,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 export interface FakeSsh {
   /** A folder for the front of PATH. */
   folder: string;
-  /** What runs on a host: the line for its shell is "$1". */
+  /** Script of a host: the line for its shell is "$1". */
   host(name: string, script: string): void;
   /** The arguments of each call, a line for each. */
   calls(): string[];

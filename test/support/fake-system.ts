@@ -35,7 +35,7 @@ export interface Fake {
 export function fakeMachine(options: FakeOptions = {}): Fake {
   const done: string[] = [];
   const looks = [...(options.looks ?? [snapshotOf()])];
-  // Only the functions that the actions call; a call of any other throws.
+  // Has only the functions that the actions call; a call of any other throws.
   const binding = {
     async syncAll() {
       done.push('sync');

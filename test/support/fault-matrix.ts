@@ -10,7 +10,7 @@ import type { CheckResult, Snapshot } from '../../lib/types/index.ts';
 import { parseLines, requireSuccess, resultOf, startModule } from './processes.ts';
 import { ROOT } from './root.ts';
 
-/** What a fault does to a healthy machine with a GPU. `harmless`: nothing that anyone needs; an older function helps. */
+/** Effect of a fault on a healthy machine. `harmless`: nothing that anyone needs; an older function helps. */
 export type Effect = 'wrong' | 'harmless';
 
 export interface FaultCase {
@@ -253,7 +253,7 @@ export async function mapCells<T, R>(cells: readonly T[], work: (cell: T) => Pro
 
 const LEVELS = ['ok', 'notice', 'warning', 'danger'];
 
-/** What is wrong with a diagnosis of a machine with a fault; [] if nothing is. */
+/** Complaints about a diagnosis of a machine with a fault; [] if it is right. */
 export function complaints(fault: FaultCase, broken: Diagnosis, healthy: Diagnosis): string[] {
   const found: string[] = [];
   const worst = LEVELS.indexOf(broken.snapshot.judgement.level);

@@ -1,4 +1,4 @@
-/** What is said of a program that holds GPU memory: one set of expectations for the simulator and for a real GPU. */
+/** Expectations of reports about a program that holds GPU memory: one set for the simulator and for a real GPU. */
 import { expect } from 'vitest';
 import type { LaunchReceipt, RecordedProcessCourse, RecordedSession } from '../../lib/types/index.ts';
 import { GiB } from './units.ts';

@@ -9,7 +9,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 const listed = spawnSync('nvidia-smi', ['-L'], { encoding: 'utf8' });
 
 export const hasGpu = listed.status === 0 && listed.stdout.includes('GPU 0');
-/** Why tests are skipped, for their titles; empty where there is a GPU. */
+/** Reason for skipping tests, for their titles; empty if there is a GPU. */
 export const noGpu = hasGpu
   ? ''
   : ` (skipped: ${listed.error ? 'no nvidia-smi on this machine' : listed.stdout.trim() || 'nvidia-smi lists no GPU'})`;

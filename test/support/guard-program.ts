@@ -184,7 +184,7 @@ export function runGuard(keys: Keys, command: readonly string[], options: SpawnO
 
 export const signalNumber = (name: NodeJS.Signals): number => constants.signals[name];
 
-/** Whether the process still runs; one that nobody has waited for does not. */
+/** True while the process runs; a zombie does not. */
 export function runs(pid: number | string): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

@@ -23,13 +23,13 @@ export interface H200Run {
   rank?: number;
   dropout?: number;
   trainable: number;
-  /** Of a cache that generate() has filled. */
+  /** Bytes of a cache that generate() has filled. */
   cacheBytes?: number;
-  /** Of a model that was loaded and not used: its tensors. */
+  /** Bytes of the tensors of a model that was loaded and not used. */
   bytes?: number;
   peakAllocated: number;
   reserved: number;
-  /** Of the device; left out where other runs were on it. */
+  /** Bytes in use on the device; left out if other runs were on it. */
   used?: number;
 }
 

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-/** Of a file with holes only the beginning is there; the rest is zeros. */
+/** A file with holes has only its beginning; the rest is zeros. */
 export interface ServedFile {
   head: Buffer;
   size: number;

@@ -11,7 +11,7 @@ class Kept extends Writable {
   }
 }
 
-/** What other files read in this process, and a command that refuses leaves as it is. */
+/** State that other files read in this process, and that a command that refuses leaves as it is. */
 const shared = () =>
   JSON.stringify([process.cwd(), process.exitCode, process.env.UMAPROBE_SIM, process.listenerCount('exit')]);
 

@@ -52,7 +52,7 @@ export interface PodMonitor {
   spec: { selector: { matchLabels: object }; podMetricsEndpoints: [{ port: string; authorization: object }] };
 }
 
-/** By Python's parser; null: this machine has none. */
+/** Documents read by Python's parser; null: this machine has none. */
 export function kubernetesDocuments(): [DaemonSet, PodMonitor] | null {
   const script = 'import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(open(sys.argv[1])))))';
   const file = join(ROOT, 'monitoring/kubernetes/umaprobe.yml');
@@ -60,7 +60,7 @@ export function kubernetesDocuments(): [DaemonSet, PodMonitor] | null {
   return status === 0 ? (JSON.parse(stdout) as [DaemonSet, PodMonitor]) : null;
 }
 
-/** Why no pod can be started here; null: one can. */
+/** The reason why no pod can be started here; null: one can. */
 export function whyNoPod(): string | null {
   if (process.geteuid?.() !== 0) return 'only root makes mount namespaces';
   if (findTool('chroot') === null || findTool('setpriv') === null) return 'no chroot or setpriv here';

@@ -49,7 +49,7 @@ const CONFIGS = JSON.parse(readFileSync(join(ROOT, 'test/support/models/configs.
   JsonObject
 >;
 
-/** Configs of models that rows name, where the row's own facts do not suffice. From their published config.json. */
+/** Published config.json of models that rows name, if the row's own facts do not suffice. */
 const llama = (
   layers: number,
   hidden: number,
@@ -283,7 +283,7 @@ function shares(row: Measurement, model: ModelFacts, bytes: number): ModelFacts[
     : 0;
   const mtp = architecture.name === 'glm4moe' ? bytes * mtpShare(CONFIGS['GLM 4.5 Air'] as JsonObject) : 0;
   const experts = counts === null ? 0 : counts.experts * (quantization?.bytesPerWeight ?? 2);
-  // What the language model does not account for sees, or predicts further tokens.
+  // Bytes beyond the language model are parts for images or for further tokens.
   const language = counts === null || quantization !== null ? bytes : totalParameters(counts) * 2;
   const vision = row.setting.language_model_only === true ? Math.max(0, bytes - language) : 0;
   const blocks = bytes - embedding - mtp - vision;
@@ -334,7 +334,7 @@ export function settingOf(row: Measurement): Use & { context: number } {
     tensorParallel: number('tensor_parallel') ?? Number(/\((\d+)x A100, per GPU\)/.exec(row.model)?.[1] ?? 1),
     optimizer: /torchtune/.test(row.software) && /full/.test(row.model) ? 'adamw-8bit' : 'adamw',
     languageModelOnly: setting.language_model_only === true,
-    // What open-instruct's runs take per sequence is what they keep without checkpointing.
+    // The memory per sequence of open-instruct's runs is that of runs without checkpointing.
     checkpointing: setting.grad_checkpointing !== false && !/open-instruct/.test(row.software),
     // DeepSpeed and open-instruct keep FP32 weights; peft's defaults, LitGPT and torchtune adapt queries and values.
     mixedPrecision: /full, sequence/.test(row.model) || /open-instruct/.test(row.software),
@@ -408,7 +408,7 @@ function cacheComparisons(
   return [{ ...base, ours: whole, measured: bytes }];
 }
 
-/** What counters of torch do not count. */
+/** Parts that counters of torch do not count. */
 const PROCESS = new Set(['cuda-context', 'host-process', 'data-workers']);
 
 function trainingComparison(row: Measurement): Comparison[] {
@@ -447,7 +447,7 @@ function trainingComparison(row: Measurement): Comparison[] {
   ];
 }
 
-/** Whether a comparison keeps its promise: exact quantities within 1 %, all others within the range. */
+/** True if a comparison keeps its promise: exact quantities within 1 %, all others within the range. */
 export function keeps({ measured, ours, quantity }: Comparison): boolean {
   if (quantity === 'weights' || quantity === 'KV cache' || quantity === 'state')
     return Math.abs(ours.bytes / measured - 1) <= 0.01;

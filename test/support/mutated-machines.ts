@@ -25,7 +25,7 @@ function withValue(document: JsonObject, path: Path, change: (old: Json) => Json
     level = next as JsonObject;
   }
   const key = path.at(-1) as string;
-  // Of the object itself: every object has a valueOf.
+  // A key of the object itself: every object has a valueOf.
   const value = change((Object.hasOwn(level, key) ? level[key] : null) ?? null);
   if (value === REMOVED) delete level[key];
   else level[key] = value;

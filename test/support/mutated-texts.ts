@@ -11,7 +11,7 @@ export function realFiles(kind: string): string[] {
   return readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
 }
 
-/** What replaces a number, or is put anywhere. */
+/** Pieces that replace a number, or are put anywhere. */
 const PIECES = [
   '',
   '0',

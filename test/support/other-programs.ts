@@ -1,4 +1,4 @@
-/** What the programs of this machine that are not under test do with its memory meanwhile. */
+/** Memory that programs of this machine which are not under test take or free meanwhile. */
 
 import { readFileSync } from 'node:fs';
 import type { TestContext } from 'vitest';
@@ -55,10 +55,10 @@ export function watchOthers(pid: number, { cache = false } = {}): () => number {
 const ATTEMPTS = 8;
 
 /**
- * Counters of the whole machine: what is expected of them need not hold where other programs moved more than `most` bytes
- * meanwhile. Then it is measured again.
+ * Measures counters of the whole machine again if other programs moved more than `most` bytes meanwhile: expectations
+ * need not hold then.
  *
- * @param attempt answers how far others moved, and what is expected.
+ * @param attempt answers how far others moved, and the expectation.
  */
 export async function besideOthers(
   context: TestContext,

@@ -64,7 +64,7 @@ export function evaluateOnMachine<T>(
   return evaluatePackage(onMachine, { imports });
 }
 
-/** What disturbs a run of stress(). */
+/** Disturbance of a run of stress(). */
 export interface Disturbance {
   /** "<n> <action>": what happens as the n-th record of the journal is written; see probe-hook.mjs. */
   at?: string;
@@ -74,7 +74,7 @@ export interface Disturbance {
   blockMs?: number;
 }
 
-/** How a process that calls stress() ended. */
+/** End of a process that calls stress(). */
 export interface StressResult {
   report: StressReport | null;
   error: { code: string; message: string } | null;

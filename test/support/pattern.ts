@@ -9,7 +9,7 @@ export function patternByte(seed: bigint, offset: number): number {
   return Number(((word ^ (word >> 31n)) >> BigInt((offset % 8) * 8)) & 0xffn);
 }
 
-/** How many bytes of a block differ under two seeds, and where the first one is; null: none does. */
+/** Number of bytes of a block that differ under two seeds, and the place of the first; null: none does. */
 export function differences(bytes: number, one: bigint, other: bigint): [number, number | null] {
   let [count, first]: [number, number | null] = [0, null];
   for (let at = 0; at < bytes; at++) {

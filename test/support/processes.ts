@@ -69,7 +69,7 @@ export function parseLines<T = unknown>(text: string): T[] {
     .map((line) => JSON.parse(line) as T);
 }
 
-/** Whether the process exists and is no zombie. */
+/** True if the process exists and is no zombie. */
 export function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -78,7 +78,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Whether a signal is in a set of /proc/PID/status: "SigCgt" of those that are handled, "ShdPnd" of those that wait. */
+/** True for a signal in a set of /proc/PID/status: "SigCgt" of those that are handled, "ShdPnd" of those that wait. */
 export function hasSignal(pid: number, set: 'SigCgt' | 'ShdPnd', name: NodeJS.Signals): boolean {
   const [, mask = '0'] = new RegExp(`^${set}:\\s+(\\w+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return ((BigInt(`0x${mask}`) >> BigInt(constants.signals[name] - 1)) & 1n) === 1n;

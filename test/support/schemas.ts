@@ -25,7 +25,7 @@ export function parseDocument(text: string): Record<string, unknown> {
 
 /** Elements of an array that are tried: the others are like them. */
 const TRIED = 3;
-/** What no field may be. */
+/** A value that no field may have. */
 const OTHER_TYPE = [[[]]];
 
 /**

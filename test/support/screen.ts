@@ -5,7 +5,7 @@ import { findTool } from '../../scripts/run.mjs';
 import { unsanitizedEnvironment } from './clients.ts';
 import { waitFor } from './wait.ts';
 
-/** Why no program can be given a terminal; null: it can. */
+/** The reason why no program can be given a terminal; null: it can. */
 export const missingTerminal = findTool('tmux') === null ? 'no tmux (Debian: apt-get install tmux)' : null;
 
 let terminals = 0;
@@ -88,7 +88,7 @@ export interface LiveScreen {
   /** Keys as tmux names them: "Down", "Enter", "k". */
   type(...keys: string[]): Promise<void>;
   resize(size: { columns: number; rows: number }): void;
-  /** Whether the bell has rung. */
+  /** True if the bell has rung. */
   hasRung(): boolean;
   /** Waits until the program has ended. */
   ended(): Promise<void>;

@@ -12,13 +12,13 @@ import { waitFor } from './wait.ts';
 export const ENGINE_PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin`;
 const has = (name: string): boolean =>
   spawnSync('sh', ['-c', `command -v ${name}`], { env: { PATH: ENGINE_PATH } }).status === 0;
-/** Why the programs cannot be run; null: they can. */
+/** The reason why the programs cannot be run; null: they can. */
 export const lacking = (...names: string[]): string | null => {
   const missing = names.filter((name) => !has(name));
   return missing.length === 0 ? null : `no ${missing.join(', ')} here`;
 };
 
-/** Why there is no Slurm here; null: there is. */
+/** The reason why there is no Slurm here; null: there is. */
 export const missingSlurm: string | null =
   lacking('srun', 'slurmctld', 'slurmd') ?? (process.getuid?.() === 0 ? null : 'slurmd of this test needs root');
 
@@ -62,7 +62,7 @@ export class TwoNodes {
     return spawnSync(program, args, { env: this.env, encoding: 'utf8' }).stdout ?? '';
   }
 
-  /** After its jobs: what they leave waits for the daemons. */
+  /** Call it after its jobs: their rest waits for the daemons. */
   async stop(): Promise<void> {
     this.ask('scancel', '--user=root');
     await waitFor(

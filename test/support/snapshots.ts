@@ -7,7 +7,7 @@ import { judged } from '../../lib/core/memory/judge.ts';
 import { ledger } from '../../lib/core/memory/ledger.ts';
 import { otherUsers } from '../../lib/core/memory/others.ts';
 import { views } from '../../lib/core/memory/views.ts';
-import { DEVICE_ATTRIBUTES } from '../../lib/core/snapshot/attributes.ts';
+import { DEVICE_ATTRIBUTES } from '../../lib/types/device.ts';
 import type {
   DeviceAttribute,
   DeviceSnapshot,

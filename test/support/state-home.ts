@@ -1,4 +1,4 @@
-/** Before each file of tests: its processes end with the worker, and its random inputs have their seed. */
+/** Runs before each file of tests: its processes end with the worker, and its random inputs have their seed. */
 import './ending.ts';
 import './seed.ts';
 import { join } from 'node:path';

@@ -12,7 +12,7 @@ import { waitFor } from './wait.ts';
 const SYSTEMD = ['/lib/systemd/systemd', '/usr/lib/systemd/systemd'].find((path) => existsSync(path)) ?? null;
 const CGROUPS = ['/sys/fs/cgroup/unified', '/sys/fs/cgroup'].find((path) => existsSync(join(path, 'cgroup.procs')));
 
-/** Why it cannot be started here; null: it can be tried. */
+/** The reason why it cannot be started here; null: it can be tried. */
 export function missingSystemd(): string | null {
   if (SYSTEMD === null || findTool('systemctl') === null)
     return 'systemd is not installed (Debian: apt-get install systemd)';

@@ -52,7 +52,7 @@ export const clusterCheckCommand: Command = {
     const { values } = context;
     const [need, fitting] = [await needOf(context), fitOptionsOf(values, NAME)];
     const document = await unlessInterrupted(context, machines, (asked) =>
-      clusterCheck(need, { ...asked, ...fitting }),
+      clusterCheck({ ...asked, ...need, ...fitting }),
     );
     if (typeof document === 'number') return finished(document);
     return {

@@ -6,7 +6,7 @@ import { doctorPage } from '../../show/render/text/doctor.ts';
 import { table } from '../../show/render/text-layout.ts';
 import { FINDINGS } from '../../types/findings.ts';
 import type { DoctorList, DoctorReport } from '../../types/index.ts';
-import type { Command, Outcome } from '../core/command.ts';
+import type { Command, CommandOutcome } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable, typedOptions } from '../core/typed-options.ts';
@@ -46,7 +46,7 @@ function exitCodeOf({ summary }: DoctorReport): number {
   return summary.warn > 0 ? EXIT.negative : EXIT.success;
 }
 
-function listChecks(): Outcome {
+function listChecks(): CommandOutcome {
   const checks = FINDING_IDS.map((id) => ({ id, title: FINDINGS[id] }));
   return {
     exitCode: EXIT.success,

@@ -7,7 +7,7 @@ import { ESTIMATE } from '../../models/estimate/options.ts';
 import { WEIGHT_FORMATS } from '../../models/files/weight-formats.ts';
 import { estimatePage, tablePage } from '../../show/render/text/estimate.ts';
 import type { EstimateOptions, ModelDescription } from '../../types/index.ts';
-import type { Command, Context, Outcome, Values } from '../core/command.ts';
+import type { Command, CommandOutcome, Context, OptionValues } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { isGiven } from '../core/options.ts';
@@ -43,7 +43,12 @@ export const MODEL_OPTIONS = optionTable(MODEL, USE);
  *
  * @param option of the size. @param other what else was given and does not go with it.
  */
-export function checkSizeAlone(option: string, values: Values, command: string, other: string | null = null): void {
+export function checkSizeAlone(
+  option: string,
+  values: OptionValues,
+  command: string,
+  other: string | null = null,
+): void {
   const name = Object.keys(MODEL_OPTIONS).find((each) => each !== 'for' && isGiven(values, each));
   const second = other ?? (name === undefined ? null : `--${name}`);
   if (second !== null)
@@ -77,7 +82,7 @@ export const estimateCommand: Command = {
   run,
 };
 
-async function run(context: Context): Promise<Outcome> {
+async function run(context: Context): Promise<CommandOutcome> {
   const { positionals, rest, values } = context;
   const { exact, formulas, table } = ownOptions(values, OWN, NAME);
   const named = [...positionals, ...rest];
@@ -102,7 +107,7 @@ async function run(context: Context): Promise<Outcome> {
 }
 
 /** The model that the command names: a path or name, or `--params`. */
-export function modelOf(values: Values, named: readonly string[], command: string): string | ModelDescription {
+export function modelOf(values: OptionValues, named: readonly string[], command: string): string | ModelDescription {
   const [model, second] = named;
   const { dtype, hidden, params } = ownOptions(values, MODEL, command);
   if (second !== undefined) throw new UsageError(`One model is expected; "${second}" is a second.`, command);
@@ -138,7 +143,7 @@ function parametersOf(word: string, name: string): number {
 }
 
 /** Whether the use is a training. */
-function isTraining(values: Values, command: string): boolean {
+function isTraining(values: OptionValues, command: string): boolean {
   return (typedOptions(values, { use: ESTIMATE.use }, command).use ?? 'inference') !== 'inference';
 }
 
@@ -169,7 +174,7 @@ const OF_TRAINING =
   rollout-utilization`.split(/\s+/);
 
 /** An option of another use changes nothing there: it would look as if it were counted. */
-function checkPurpose(values: Values, command: string): void {
+function checkPurpose(values: OptionValues, command: string): void {
   const trains = isTraining(values, command);
   const other = OF_TRAINING.find((name) => isGiven(values, name));
   if (!trains && other !== undefined)
@@ -179,7 +184,7 @@ function checkPurpose(values: Values, command: string): void {
 }
 
 /** Options of the estimate; an option that was not given is left out. */
-export function estimateOptions(values: Values, command: string): EstimateOptions {
+export function estimateOptions(values: OptionValues, command: string): EstimateOptions {
   checkPurpose(values, command);
   const use = typedOptions(values, USE, command);
   const { nodes } = ownOptions(values, { nodes: MODEL.nodes }, command);

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { clean, formatBoth, formatCount, parseSize } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { snapshot } from '../../core/snapshot/index.ts';
-import { fitLargest, fitTable, fitTogether, fitWithEstimate, isYes } from '../../models/fit/index.ts';
+import { fit as fitInto, fitWithEstimate, isYes } from '../../models/fit/index.ts';
 import { fitLargestPage, fitPage, fitTablePage, fitTogetherPage } from '../../show/render/text/fit.ts';
 import { toHtml } from '../../show/report/index.ts';
 import { FIT_SETTINGS, TOGETHER_PROGRAMS } from '../../types/fit.ts';
@@ -21,7 +21,7 @@ import type {
   TogetherProgram,
 } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
-import type { Command, Context, OptionTable, Outcome, Values } from '../core/command.ts';
+import type { Command, CommandOutcome, Context, OptionTable, OptionValues } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { choice, count, EXACT, flag, isGiven, size, text } from '../core/options.ts';
@@ -104,7 +104,7 @@ export const fitCommand: Command = {
   run,
 };
 
-async function run(context: Context): Promise<Outcome> {
+async function run(context: Context): Promise<CommandOutcome> {
   const { json, positionals, rest, values } = context;
   const named = [...positionals, ...rest];
   checkQuestion(values, named);
@@ -125,10 +125,12 @@ async function run(context: Context): Promise<Outcome> {
   const machine = await readMachine(values);
   if (flag(values, 'largest')) return largestOutcome(use, options, machine, reports, context);
   if (subject === null || flag(values, 'table')) {
-    const document = await fitTable({ ...subject, use }, machine, options);
+    const document = await fitInto({ table: true, ...subject, use, snapshot: machine, ...options });
     return tableOutcome(document, machine, reports, context);
   }
-  const { estimated, report } = await fitWithEstimate('bytes' in subject ? subject : { ...subject, use }, machine, {
+  const { estimated, report } = await fitWithEstimate({
+    ...('bytes' in subject ? subject : { ...subject, use }),
+    snapshot: machine,
     ...options,
     ...(solve === undefined ? {} : { solve }),
     acceptTight,
@@ -141,7 +143,7 @@ async function run(context: Context): Promise<Outcome> {
 }
 
 /** Several models on one machine. */
-async function runTogether(context: Context, named: readonly string[]): Promise<Outcome> {
+async function runTogether(context: Context, named: readonly string[]): Promise<CommandOutcome> {
   const { json, values } = context;
   const { programVersion, device } = fitOptionsOf(values);
   const program = togetherProgram(values, named);
@@ -154,7 +156,9 @@ async function runTogether(context: Context, named: readonly string[]): Promise<
   const { program: _, ...use } = estimateOptions(values, NAME);
   const models: FitModel[] = [];
   for (const name of named) models.push({ model: await readFromHub(modelOf(values, [name], NAME), context), use });
-  const report = await fitTogether(models, await readMachine(values), {
+  const report = await fitInto({
+    together: models,
+    snapshot: await readMachine(values),
     program,
     ...(programVersion === undefined ? {} : { programVersion }),
     ...(device === undefined ? {} : { device }),
@@ -167,7 +171,7 @@ async function runTogether(context: Context, named: readonly string[]): Promise<
   return writePage(reports, page, { exitCode: exitOf(report, acceptTight), document: report, text: lines }, context);
 }
 
-function togetherProgram(values: Values, named: readonly string[]): TogetherProgram {
+function togetherProgram(values: OptionValues, named: readonly string[]): TogetherProgram {
   const asked = ['table', 'largest', 'solve', 'bytes', 'params', 'utilization'].find((name) => isGiven(values, name));
   if (asked !== undefined)
     throw new UsageError(`--${asked} is a question about one model, and ${named.length} are named.`, NAME);
@@ -189,7 +193,7 @@ function flagsTogether(
   named: readonly string[],
   acceptTight: boolean,
   { stderr }: Context,
-): Outcome {
+): CommandOutcome {
   const each = report.models.map(({ fit, given }) => ({ name: named[given] ?? '', own: fit.programs[0] }));
   const about = new Set(each.flatMap(({ own }) => own?.aboutFlags ?? []));
   const lines = each.map(({ name, own }) =>
@@ -208,11 +212,16 @@ function wordOf(name: string): string {
   return /^[\w./:@+=,-]+$/.test(name) ? name : quoted(clean(name));
 }
 
-function renderOf(values: Values) {
+function renderOf(values: OptionValues) {
   return { exact: flag(values, 'exact'), hostName: hostname() };
 }
 
-function tableOutcome(document: FitTable, machine: Snapshot, reports: Reports, context: Context): Promise<Outcome> {
+function tableOutcome(
+  document: FitTable,
+  machine: Snapshot,
+  reports: Reports,
+  context: Context,
+): Promise<CommandOutcome> {
   const { values } = context;
   const fits = document.rows.some(({ cells }) => cells.some((cell) => isYes(cell, flag(values, 'accept-tight'))));
   const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
@@ -227,8 +236,10 @@ async function largestOutcome(
   machine: Snapshot,
   reports: Reports,
   context: Context,
-): Promise<Outcome> {
-  const document = await fitLargest(machine, {
+): Promise<CommandOutcome> {
+  const document = await fitInto({
+    largest: true,
+    snapshot: machine,
     use,
     ...(program === undefined ? {} : { program }),
     ...(device === undefined ? {} : { device }),
@@ -241,7 +252,7 @@ async function largestOutcome(
 }
 
 /** A script pastes stdout: it has the flags, or nothing at all. */
-function flagsOnly(report: FitReport, acceptTight: boolean, { stderr }: Context): Outcome {
+function flagsOnly(report: FitReport, acceptTight: boolean, { stderr }: Context): CommandOutcome {
   const [program] = report.programs;
   const isAccepted = isYes(report, acceptTight);
   const flags = isAccepted ? (program?.flags ?? null) : null;
@@ -253,7 +264,7 @@ function flagsOnly(report: FitReport, acceptTight: boolean, { stderr }: Context)
 }
 
 /** Options that contradict each other. */
-function checkQuestion(values: Values, words: readonly string[]): void {
+function checkQuestion(values: OptionValues, words: readonly string[]): void {
   const onlyFlags = flag(values, 'flags');
   const other = isGiven(values, 'solve') ? '--solve' : onlyFlags ? '--flags' : null;
   if (flag(values, 'table') && other !== null)
@@ -273,7 +284,7 @@ function checkQuestion(values: Values, words: readonly string[]): void {
 type Subject<M = string | ModelDescription> = { bytes: number } | { model: M };
 
 /** null: a table without a model. */
-function subjectOf(values: Values, named: readonly string[]): Subject | null {
+function subjectOf(values: OptionValues, named: readonly string[]): Subject | null {
   const bytes = size(values, 'bytes', NAME);
   const hasModel = named.length > 0 || isGiven(values, 'params');
   const table = flag(values, 'table');
@@ -290,7 +301,7 @@ function subjectOf(values: Values, named: readonly string[]): Subject | null {
   throw new UsageError('What shall fit? Name a model, or give --params 70e9 or --bytes 100GiB.', NAME);
 }
 
-async function readMachine(values: Values): Promise<Snapshot> {
+async function readMachine(values: OptionValues): Promise<Snapshot> {
   const { deadlineMs, memGetInfo: mode } = ownOptions(values, { ...MEMGETINFO, ...DEADLINE }, NAME);
   return snapshot({
     // This process ends soon, and its contexts with it.
@@ -311,7 +322,7 @@ function titleOf(subject: Subject<ModelInput>, estimated: EstimateReport | null)
 }
 
 /** Options of fit(). */
-export function fitOptionsOf(values: Values, command = NAME): FitOptions {
+export function fitOptionsOf(values: OptionValues, command = NAME): FitOptions {
   const program = isGiven(values, 'for') ? choice(values, 'for', MODEL_PROGRAM_NAMES, 'vllm', command) : undefined;
   const programVersion = text(values, 'program-version');
   if (programVersion !== undefined && program === undefined)
@@ -328,7 +339,7 @@ export function fitOptionsOf(values: Values, command = NAME): FitOptions {
   };
 }
 
-function utilizationOf(values: Values, command: string): number | undefined {
+function utilizationOf(values: OptionValues, command: string): number | undefined {
   const word = text(values, 'utilization');
   if (word === undefined) return undefined;
   const share = /^(\d+(\.\d+)?|\.\d+)$/.test(word) ? Number(word) : Number.NaN;

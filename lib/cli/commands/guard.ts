@@ -7,7 +7,7 @@ import { GUARD, type GuardOptions } from '../../run/guard/options.ts';
 import { checkPolicy } from '../../run/guard/policy.ts';
 import { guardPage } from '../../show/render/text/guard.ts';
 import type { GuardEvent, GuardPolicy, GuardReport, GuardTarget } from '../../types/index.ts';
-import { type Command, type Context, finished, type Outcome } from '../core/command.ts';
+import { type Command, type CommandOutcome, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
 import { isGiven, flag as isOn } from '../core/options.ts';
@@ -99,7 +99,7 @@ function readPolicy(path: string): GuardPolicy {
   }
 }
 
-async function runCommand(options: GuardOptions, context: Context): Promise<Outcome> {
+async function runCommand(options: GuardOptions, context: Context): Promise<CommandOutcome> {
   const [file = ''] = context.rest;
   tellOfPipe(context);
   try {
@@ -114,7 +114,7 @@ async function runCommand(options: GuardOptions, context: Context): Promise<Outc
 }
 
 /** Ctrl-C ends the watching, and not what is watched. */
-async function watchTarget(options: GuardOptions, target: GuardTarget, context: Context): Promise<Outcome> {
+async function watchTarget(options: GuardOptions, target: GuardTarget, context: Context): Promise<CommandOutcome> {
   const interrupt = onInterrupt(() => undefined);
   try {
     const report = await guard({ ...options, target, signal: interrupt.signal });
@@ -127,7 +127,7 @@ async function watchTarget(options: GuardOptions, target: GuardTarget, context: 
   }
 }
 
-function outcomeOf(report: GuardReport, context: Context): Outcome {
+function outcomeOf(report: GuardReport, context: Context): CommandOutcome {
   const { stderr } = context;
   const { actions, exitCode, outcome, sentence, signal } = report;
   const quiet = isOn(context.values, 'quiet');

@@ -9,7 +9,7 @@ import { readRecord } from '../../run/record/index.ts';
 import { launchPlanLines, launchReceiptLines, launchStepLines } from '../../show/render/text/launch.ts';
 import { toHtml } from '../../show/report/index.ts';
 import type { LaunchEvent, LaunchReport, RecordedSession } from '../../types/index.ts';
-import { type Command, type Context, finished, type Outcome, type Values } from '../core/command.ts';
+import { type Command, type CommandOutcome, type Context, finished, type OptionValues } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
 import { flag as isOn, text } from '../core/options.ts';
@@ -62,7 +62,7 @@ export const launchCommand: Command = {
   run,
 };
 
-async function run(context: Context): Promise<Outcome> {
+async function run(context: Context): Promise<CommandOutcome> {
   const { rest, values } = context;
   const [file] = rest;
   if (file === undefined)
@@ -96,7 +96,7 @@ async function run(context: Context): Promise<Outcome> {
   }
 }
 
-function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
+function optionsOf(values: OptionValues, command: readonly string[]): LaunchOptions {
   const options = typedOptions(values, ROWS, NAME);
   if (options.bytes !== undefined && options.model !== undefined)
     throw new UsageError('--bytes and --model both say what is loaded: give one of them.', NAME);
@@ -108,7 +108,7 @@ function optionsOf(values: Values, command: readonly string[]): LaunchOptions {
 /** The recording of the launch, or the end of one that ran already; null: there is none. */
 async function recordingOf(
   { durationMs, guard, record }: LaunchReport,
-  values: Values,
+  values: OptionValues,
 ): Promise<RecordedSession | null> {
   if (guard === null || isOn(values, 'no-record') || record?.folder === null) return null;
   const folder = text(values, 'folder');
@@ -145,7 +145,7 @@ function show(event: LaunchEvent, { json, stderr, values }: Context, isDryRun: b
     stderr.write(`umaprobe: ${event.sentence}\n`);
 }
 
-function outcomeOf(report: LaunchReport, { json, stderr, values }: Context): Outcome {
+function outcomeOf(report: LaunchReport, { json, stderr, values }: Context): CommandOutcome {
   const { guard, outcome, plan, receipt } = report;
   const isSilent = plan.ranks.some(({ state }) => state !== 'answered');
   const refusal = plan.verdict === 'not-now' ? EXIT.refused : isSilent ? EXIT.noGpu : EXIT.negative;

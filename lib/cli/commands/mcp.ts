@@ -1,5 +1,5 @@
 import { packageVersion } from '../../base/package-version.ts';
-import { type Command, type Context, finished, type Outcome } from '../core/command.ts';
+import { type Command, type CommandOutcome, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { UsageError } from '../core/usage.ts';
 import { errorReply, lineOf, lines, MAX_LINE, RPC, RpcError } from '../mcp/rpc.ts';
@@ -23,7 +23,7 @@ export const mcpCommand: Command = {
   run,
 };
 
-async function run({ commands, json, stderr, stdin, stdout }: Context): Promise<Outcome> {
+async function run({ commands, json, stderr, stdin, stdout }: Context): Promise<CommandOutcome> {
   if (json) throw new UsageError('mcp prints the protocol, which is JSON; --json does not apply.', 'mcp');
   if (stdin.isTTY)
     stderr.write('umaprobe mcp is started by an agent, which writes JSON-RPC to its stdin; Ctrl-D ends it.\n');

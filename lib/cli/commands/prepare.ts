@@ -1,7 +1,7 @@
 import { prepare } from '../../core/cache/index.ts';
 import { PREPARE } from '../../core/cache/options.ts';
 import { preparePage } from '../../show/render/text/prepare.ts';
-import type { Command, Values } from '../core/command.ts';
+import type { Command, OptionValues } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { sizeOf } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
@@ -37,7 +37,7 @@ export const prepareCommand: Command = {
   },
 };
 
-function requestedBytes(option: number | undefined, values: Values, [word]: readonly string[]): number {
+function requestedBytes(option: number | undefined, values: OptionValues, [word]: readonly string[]): number {
   if (word !== undefined && option !== undefined)
     throw new UsageError(`The size is given twice: "${word}" and --bytes "${values.bytes}".`, NAME);
   if (word !== undefined) return sizeOf(word, 'The size', NAME);

@@ -2,7 +2,7 @@
 
 import { flag, path } from '../../base/options.ts';
 import type { ProbeOptions } from '../../core/probe/options.ts';
-import type { Values } from '../core/command.ts';
+import type { OptionValues } from '../core/command.ts';
 import { text } from '../core/options.ts';
 
 /** The page of a report. */
@@ -20,7 +20,7 @@ export const REPORTS = {
 export const FULL = { full: flag({ help: 'Show every step and the pictures, too', section: 'Reports' }) };
 
 /** `--journal`: none is no journal. */
-export function journalOption(values: Values): ProbeOptions['journal'] {
+export function journalOption(values: OptionValues): ProbeOptions['journal'] {
   const journal = text(values, 'journal');
   return journal === 'none' ? false : journal;
 }

@@ -8,7 +8,7 @@ import { dot } from '../../show/render/options.ts';
 import { processesPage } from '../../show/render/text/processes.ts';
 import { truncate } from '../../show/render/text-layout.ts';
 import type { ProcessesReport } from '../../types/index.ts';
-import { type Command, type Context, finished, type Outcome } from '../core/command.ts';
+import { type Command, type CommandOutcome, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { openLive } from '../core/live.ts';
@@ -29,7 +29,7 @@ const OPTIONS = {
   ...DEADLINE,
 };
 
-type Settings = CheckedOf<typeof OPTIONS>;
+type ProcessesSettings = CheckedOf<typeof OPTIONS>;
 
 export const processesCommand: Command = {
   name: 'processes',
@@ -61,19 +61,19 @@ export const processesCommand: Command = {
 };
 
 /** The options of the library. */
-function readingOf({ pssLimitMs, deadlineMs }: Settings): ProcessesOptions {
+function readingOf({ pssLimitMs, deadlineMs }: ProcessesSettings): ProcessesOptions {
   return { pssLimitMs, deadlineMs };
 }
 
 type Held = ReadonlyMap<string, number>;
 
-function page(report: ProcessesReport, settings: Settings, before: Held | null, terminal: Terminal): string[] {
+function page(report: ProcessesReport, settings: ProcessesSettings, before: Held | null, terminal: Terminal): string[] {
   const options = renderOptionsFor(terminal, { exact: settings.exact, hostName: hostname() });
   return processesPage(report, { top: settings.top, all: settings.all, before }, options);
 }
 
 /** Redraws until q or a signal; where stdout is no terminal, writes page after page or, with --json, line after line. */
-async function follow(context: Context, settings: Settings): Promise<Outcome> {
+async function follow(context: Context, settings: ProcessesSettings): Promise<CommandOutcome> {
   const { intervalMs } = settings;
   const { json, stdin, stdout } = context;
   const interrupt = onInterrupt(() => undefined);

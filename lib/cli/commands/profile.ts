@@ -8,7 +8,7 @@ import { profilePage, trialLine } from '../../show/render/text/profile.ts';
 import { toCsv, toHtml } from '../../show/report/index.ts';
 import type { ProfileEvent, ProfilePool, ProfileReport, ProfileStart } from '../../types/index.ts';
 import { PROFILE_POOLS } from '../../types/profile.ts';
-import type { Command, Context, Values } from '../core/command.ts';
+import type { Command, Context, OptionValues } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { flag as isOn, sizeOf } from '../core/options.ts';
@@ -94,7 +94,7 @@ function limitOf(word: string): { limitBytes: number; limitPool?: ProfilePool['n
   return { limitBytes: sizeOf(bytes, `--limit ${limitPool}=`, NAME), limitPool };
 }
 
-function optionsOf(values: Values, command: readonly string[]): ProfileOptions {
+function optionsOf(values: OptionValues, command: readonly string[]): ProfileOptions {
   const options = typedOptions(values, PROFILE, NAME);
   const { limit } = ownOptions(values, OWN, NAME);
   if (options.vary === undefined && options.bisect === undefined)

@@ -4,7 +4,7 @@ import { writeFileAtomic } from '../../base/atomic-file.ts';
 import { formatBytes } from '../../base/format.ts';
 import { journalPath } from '../../core/probe/journal-path.ts';
 import type { RenderOptions } from '../../show/render/options.ts';
-import type { Context, Outcome, Values } from '../core/command.ts';
+import type { CommandOutcome, Context, OptionValues } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { checkOutputs, type NamedFile } from '../core/files.ts';
 import { text } from '../core/options.ts';
@@ -37,7 +37,12 @@ export interface Forms {
  * @param inputs files that the command reads.
  * @throws UsageError if a file cannot be written, or would overwrite another file of this run.
  */
-export function reportsOf(values: Values, json: boolean, command: string, inputs: readonly NamedFile[] = []): Reports {
+export function reportsOf(
+  values: OptionValues,
+  json: boolean,
+  command: string,
+  inputs: readonly NamedFile[] = [],
+): Reports {
   const csv = text(values, 'csv');
   const jsonl = text(values, 'jsonl');
   const markdown = text(values, 'markdown');
@@ -72,7 +77,7 @@ export async function writeReports(
   document: object,
   exitCode: number,
   { stderr }: Context,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const written = [
     await writeForm(reports.csv, forms.csv, stderr),
     await writeForm(reports.jsonl, forms.jsonl, stderr),
@@ -92,9 +97,9 @@ export async function writeReports(
 export async function writePage(
   { html }: Reports,
   make: () => Promise<string>,
-  outcome: Outcome,
+  outcome: CommandOutcome,
   { stderr }: Context,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   return (await writeForm(html, make, stderr)) ? outcome : { ...outcome, exitCode: failedExit(outcome.exitCode) };
 }
 

@@ -9,7 +9,7 @@ import type { RenderOptions } from '../../show/render/options.ts';
 import { sweepPage, sweepStepLine } from '../../show/render/text/sweep.ts';
 import { toCsv, toHtml } from '../../show/report/index.ts';
 import { DTYPES, type DType } from '../../types/dtypes.ts';
-import type { Command, Context, Outcome, Values } from '../core/command.ts';
+import type { Command, CommandOutcome, Context, OptionValues } from '../core/command.ts';
 import { isGiven, sizeOf, text } from '../core/options.ts';
 import { optionTable, ownOptions, typedList, typedOptions, typedText } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
@@ -63,7 +63,7 @@ export const sweepCommand: Command = {
   run,
 };
 
-async function run(context: Context): Promise<Outcome> {
+async function run(context: Context): Promise<CommandOutcome> {
   const { values, json } = context;
   const reports = reportsOf(values, json, NAME);
   const options = { ...typedOptions(values, SWEEP, NAME), ...sizesOf(values) };
@@ -98,7 +98,7 @@ const SIZE_SOURCES = {
   preset: ['preset'],
 } as const;
 
-function sizesOf(values: Values): Pick<SweepOptions, 'sizes' | 'range' | 'tensors'> {
+function sizesOf(values: OptionValues): Pick<SweepOptions, 'sizes' | 'range' | 'tensors'> {
   const typed = Object.values(SIZE_SOURCES).map((names) => names.filter((name) => isGiven(values, name)));
   const [first, second] = typed.filter((names) => names.length > 0);
   if (second !== undefined)
@@ -111,7 +111,7 @@ function sizesOf(values: Values): Pick<SweepOptions, 'sizes' | 'range' | 'tensor
 
 type Own = CheckedOf<typeof TYPED_SIZES>;
 
-function rangeOf({ from, step, to }: Own, values: Values): NonNullable<SweepOptions['range']> {
+function rangeOf({ from, step, to }: Own, values: OptionValues): NonNullable<SweepOptions['range']> {
   if (from === undefined || to === undefined)
     throw new UsageError(
       `A range needs both --from and --to; --${from === undefined ? 'from' : 'to'} is missing.`,

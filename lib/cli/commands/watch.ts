@@ -6,7 +6,7 @@ import { headroom } from '../../core/memory/headroom.ts';
 import { watch } from '../../core/snapshot/watch.ts';
 import { readingLine } from '../../show/render/text/watch.ts';
 import type { Level, Snapshot } from '../../types/index.ts';
-import { type Command, type Context, finished, type Values } from '../core/command.ts';
+import { type Command, type Context, finished, type OptionValues } from '../core/command.ts';
 import { CONDITION_TEXT, parseCondition } from '../core/condition.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
@@ -50,7 +50,7 @@ const OPTIONS = {
   ...DEADLINE,
 };
 
-type Settings = CheckedOf<typeof OPTIONS> & { program: Program | null };
+type WatchSettings = CheckedOf<typeof OPTIONS> & { program: Program | null };
 
 export const watchCommand: Command = {
   name: NAME,
@@ -75,13 +75,13 @@ export const watchCommand: Command = {
   },
 };
 
-function settingsOf({ env, rest, values }: Context): Settings {
+function settingsOf({ env, rest, values }: Context): WatchSettings {
   if (isGiven(values, 'timeout') && !isGiven(values, 'until'))
     throw new UsageError('--timeout limits --until, which is missing; --count ends after a number of readings.', NAME);
   return { ...ownOptions(values, OPTIONS, NAME), program: program(values, rest, env) };
 }
 
-function program(values: Values, rest: readonly string[], env: NodeJS.ProcessEnv): Program | null {
+function program(values: OptionValues, rest: readonly string[], env: NodeJS.ProcessEnv): Program | null {
   if (values.exec !== true) {
     if (rest.length === 0) return null;
     throw new UsageError(
@@ -94,7 +94,7 @@ function program(values: Values, rest: readonly string[], env: NodeJS.ProcessEnv
 }
 
 /** Follows the machine, and restores terminal and signals at the end. Returns the exit code. */
-async function follow(context: Context, settings: Settings): Promise<number> {
+async function follow(context: Context, settings: WatchSettings): Promise<number> {
   const { timeoutMs, until } = settings;
   const abort = new AbortController();
   let stop: (exitCode: number) => void = () => undefined;
@@ -125,7 +125,12 @@ async function follow(context: Context, settings: Settings): Promise<number> {
 const UNMET = -1;
 
 /** Prints readings until the condition holds or their number is reached. Returns the exit code, or UNMET. */
-async function readings(settings: Settings, output: Output, changes: Changes, signal: AbortSignal): Promise<number> {
+async function readings(
+  settings: WatchSettings,
+  output: Output,
+  changes: Changes,
+  signal: AbortSignal,
+): Promise<number> {
   const { deadlineMs, intervalMs, memGetInfo, until } = settings;
   const alerts = new Alerts(settings.alertBytes);
   let left = settings.count ?? Number.POSITIVE_INFINITY;
@@ -152,7 +157,7 @@ class Changes {
   #waiting: { snapshot: Snapshot; previous: Level } | null = null;
   #running: Promise<void> | null = null;
 
-  constructor(context: Context, { program }: Settings, output: Output, signal: AbortSignal) {
+  constructor(context: Context, { program }: WatchSettings, output: Output, signal: AbortSignal) {
     this.#context = context;
     this.#program = program;
     this.#output = output;
@@ -219,7 +224,7 @@ function variables(snapshot: Snapshot, previous: Level | null): Record<string, s
 }
 
 /** The picture's code is loaded on a terminal only. */
-async function createOutput(context: Context, settings: Settings, quit: () => void): Promise<Output> {
+async function createOutput(context: Context, settings: WatchSettings, quit: () => void): Promise<Output> {
   const { json, stderr, stdout } = context;
   const { alertBytes, deadlineMs, exact, full, intervalMs } = settings;
   if (!json && stdout.isTty) {

@@ -1,4 +1,4 @@
-/** What a command is, what it is given and what it returns. A command prints nothing itself unless it streams. */
+/** A command, its arguments and its result. A command prints nothing itself unless it streams. */
 import type { Terminal } from './terminal.ts';
 
 export interface OptionSpec {
@@ -16,7 +16,7 @@ export interface OptionSpec {
 }
 
 export type OptionTable = Readonly<Record<string, OptionSpec>>;
-export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+export type OptionValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 export interface Example {
   command: string;
@@ -33,26 +33,26 @@ export interface BareWord {
 export interface Arguments {
   min: number;
   max: number;
-  /** Whether more may follow after `--`, and whether they are a program with options of its own. */
+  /** True: more may follow after `--`; `program`: they are a program with options of its own. */
   afterDashes: boolean | 'program';
   /** Option that an argument too many was probably meant for, if it looks so: `stress 60GB` is `stress --max 60GB`. */
   bareWord?: BareWord;
 }
 
 export interface Command {
-  /** As typed: "snapshot", "sim run". */
+  /** Name as typed: "snapshot", "sim run". */
   name: string;
-  /** What follows the name: "<name|file> [options]". */
+  /** Text after the name: "<name|file> [options]". */
   usage: string;
   /** A few sentences for its help page. */
   description: string;
   options: OptionTable;
   examples: readonly Example[];
-  /** Whether `--sim` applies. The `sim` commands take their machine as an argument instead. */
+  /** True if `--sim` applies. The `sim` commands take their machine as an argument instead. */
   readsMachine: boolean;
   /** Arguments after the name. */
   arguments: Arguments;
-  run(context: Context): Promise<Outcome>;
+  run(context: Context): Promise<CommandOutcome>;
 }
 
 /** A command with its line in the list of commands. */
@@ -70,7 +70,7 @@ export interface Commands {
 export interface Context {
   /** Loads every command, which takes some 50 ms. */
   commands(): Promise<Commands>;
-  values: Values;
+  values: OptionValues;
   positionals: readonly string[];
   /** The arguments after `--`. */
   rest: readonly string[];
@@ -81,7 +81,7 @@ export interface Context {
   env: NodeJS.ProcessEnv;
 }
 
-export interface Outcome {
+export interface CommandOutcome {
   exitCode: number;
   /** Printed under `--json`. null: the command has already printed everything. */
   document: object | null;
@@ -90,6 +90,6 @@ export interface Outcome {
 }
 
 /** Outcome of a command that has already printed everything. */
-export function finished(exitCode: number): Outcome {
+export function finished(exitCode: number): CommandOutcome {
   return { exitCode, document: null, text: null };
 }

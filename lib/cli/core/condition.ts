@@ -6,7 +6,7 @@ import { sizeOf } from './options.ts';
 import { UsageError } from './usage.ts';
 
 export interface Condition {
-  /** As typed. */
+  /** Text as typed. */
   text: string;
   holds(snapshot: Snapshot): boolean;
 }
@@ -59,7 +59,7 @@ const COMPARISONS: Readonly<Record<string, (left: number, right: number) => bool
   '=': (left, right) => left === right,
 };
 
-/** What --until takes, for help and errors. */
+/** Conditions of --until, for help and errors. */
 export const CONDITION_TEXT = 'safe>=60GiB, free>1GB, available<8GiB, pressure<5% or verdict=ok';
 
 /** @throws UsageError that names the part that is wrong. */

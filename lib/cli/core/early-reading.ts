@@ -6,7 +6,7 @@ import { loadSnapshot, snapshot } from '../../core/snapshot/index.ts';
 import type { SnapshotOptions } from '../../core/snapshot/options.ts';
 import type { Snapshot } from '../../types/index.ts';
 
-/** How `umaprobe` reads if no option says otherwise. */
+/** Options of `umaprobe` if no option says otherwise. */
 export const PLAIN_READING = {
   // This process ends soon, and its contexts with it.
   memGetInfo: 'neededInProcess',

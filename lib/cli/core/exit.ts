@@ -14,7 +14,7 @@ export const EXIT = {
   permission: 4,
   refused: 5,
   stopped: 6,
-  /** doctor found failures, or cluster a machine in danger. Not 2: a script must tell them from its own mistake. */
+  /** doctor found failures, or cluster a machine in danger. A script must tell them from its own mistake, 2. */
   failures: 7,
 } as const;
 
@@ -81,7 +81,7 @@ export const EXIT_OF_CODE: Readonly<Record<UmaErrorCode | UsageErrorCode, number
 
 export interface Failure {
   exitCode: number;
-  /** For stderr, with the newline. */
+  /** Text for stderr, with the newline. */
   message: string;
   document: ErrorDocument;
 }
@@ -127,14 +127,14 @@ function exitOf(code: string): number | undefined {
   return Object.hasOwn(EXIT_OF_CODE, code) ? EXIT_OF_CODE[code] : undefined;
 }
 
-/** Whether umaprobe's own binary is missing or broken, which says nothing about a GPU or its driver. */
+/** True if umaprobe's own binary is missing or broken, which says nothing about a GPU or its driver. */
 function isBrokenInstallation(error: unknown): boolean {
   if (!(error instanceof UmaError) || error.code !== 'ERR_UMA_LIBRARY_MISSING') return false;
   // A probe that finds no CUDA has the same source, but says NO_DEVICE.
   return error.source === 'umaprobe' && error.nativeName !== 'NO_DEVICE';
 }
 
-/** Whether the kernel, a file system or sudo, and not the GPU, did not answer in time. */
+/** True if the kernel, a file system or sudo, and not the GPU, did not answer in time. */
 function isKernelLate(error: unknown): boolean {
   if (!(error instanceof UmaError) || error.code !== 'ERR_UMA_TIMEOUT') return false;
   return error.nativeName === 'TIMEOUT' && !/^(cu|nvml)/.test(error.call);

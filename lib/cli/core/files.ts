@@ -29,8 +29,8 @@ export function checkOutputs(outputs: readonly NamedFile[], others: readonly Nam
 }
 
 /**
- * Whether two names are one file: by another spelling, through a link, or in a file system that ignores case. Which file
- * systems do is not asked: names that differ only in case are refused everywhere.
+ * True if two names are one file: by another spelling, through a link, or in a file system that ignores case. File
+ * systems are not asked for that: names that differ only in case are refused everywhere.
  */
 function isSameFile(one: string, other: string): boolean {
   if (placeOf(one).toLowerCase() === placeOf(other).toLowerCase()) return true;

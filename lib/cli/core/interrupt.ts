@@ -1,4 +1,4 @@
-/** What a signal does: ends the process, with its exit hooks, or asks a command with results to stop. */
+/** Effect of a signal: ends the process, with its exit hooks, or asks a command with results to stop. */
 import { constants } from 'node:os';
 import { signalNumber } from '../../base/signals.ts';
 import { endBySignal } from '../../core/host/end-by-signal.ts';
@@ -8,11 +8,11 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 let exits = false;
 
 /**
- * From now on a signal ends this process by process.exit(), so that its exit hooks run: they remove the files of a
+ * Makes a signal end this process by process.exit() from now on, so that its exit hooks run: they remove the files of a
  * simulated machine, and restore the terminal. If a command has a handler of its own, that handler alone decides.
  *
- * For who has an exit hook, and nobody else: a handler runs on the JavaScript thread, and would keep a process alive
- * that waits there for a file which never answers. Without one the kernel ends it.
+ * Only a process with an exit hook needs it: a handler runs on the JavaScript thread, and would keep a process alive
+ * that waits there for a file which never answers. The kernel ends a process without one.
  */
 export function exitOnSignals(): void {
   if (exits) return;

@@ -2,7 +2,7 @@
 import { parseDuration, parseSize, typedDuration, typedSize } from '../../base/format.ts';
 import { type Range, SOME_BYTES } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
-import type { Command, OptionTable, Values } from './command.ts';
+import type { Command, OptionTable, OptionValues } from './command.ts';
 import { UsageError } from './usage.ts';
 
 export const GLOBAL_OPTIONS: OptionTable = {
@@ -17,7 +17,7 @@ export const GLOBAL_OPTIONS: OptionTable = {
   version: { type: 'boolean', short: 'V', summary: 'Show the version' },
 };
 
-/** Of every command that prints amounts. */
+/** Option of every command that prints amounts. */
 export const EXACT = { type: 'boolean', summary: 'Every digit instead of GiB and GB' } as const;
 
 /** Those of every command that apply to this one. */
@@ -25,18 +25,18 @@ export function optionsOfEvery({ readsMachine }: Pick<Command, 'readsMachine'>):
   return Object.fromEntries(Object.entries(GLOBAL_OPTIONS).filter(([name]) => name !== 'sim' || readsMachine));
 }
 
-export function flag(values: Values, name: string): boolean {
+export function flag(values: OptionValues, name: string): boolean {
   return values[name] === true;
 }
 
-export function text(values: Values, name: string): string | undefined {
+export function text(values: OptionValues, name: string): string | undefined {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;
 }
 
 /** One of a list of choices. */
 export function choice<T extends string>(
-  values: Values,
+  values: OptionValues,
   name: string,
   choices: readonly T[],
   fallback: T,
@@ -54,7 +54,7 @@ export function choiceOf<T extends string>(value: string, what: string, command:
 }
 
 /** A whole number within its range. */
-export function count(values: Values, name: string, range: Range, command: string): number | undefined {
+export function count(values: OptionValues, name: string, range: Range, command: string): number | undefined {
   const value = text(values, name);
   return value === undefined ? undefined : wholeOf(value, `--${name}`, command, range);
 }
@@ -74,7 +74,7 @@ function thousandsHint(value: string): string {
 }
 
 /** A number above 0 and up to `max`, such as a scale. */
-export function positive(values: Values, name: string, max: number, command: string): number | undefined {
+export function positive(values: OptionValues, name: string, max: number, command: string): number | undefined {
   const value = text(values, name);
   return value === undefined ? undefined : positiveOf(value, `--${name}`, command, max);
 }
@@ -87,7 +87,7 @@ export function positiveOf(value: string, what: string, command: string, max: nu
 
 /** A time with its unit, in milliseconds. */
 export function duration(
-  values: Values,
+  values: OptionValues,
   name: string,
   range: Required<Range>,
   fallbackMs: number,
@@ -141,7 +141,7 @@ function sizeProblem(word: string): string {
   return 'is not a size with its unit, such as 8GB (8·10^9 bytes), 8GiB (8·2^30 bytes) or 4096B.';
 }
 
-/** What a number without a unit may have meant, as words. Nobody counts a million GB, and nobody half bytes. */
+/** Readings of a number without a unit, as words. Nobody counts a million GB, and nobody half bytes. */
 function readings(number: string): string {
   if (Number(number) >= 1e6) return `${number}B (bytes)`;
   const large = `${number}GB (powers of 1000)`;
@@ -150,24 +150,29 @@ function readings(number: string): string {
 }
 
 /** The size given with an option; undefined: the option was not given. */
-export function size(values: Values, name: string, command: string, range: Range = SOME_BYTES): number | undefined {
+export function size(
+  values: OptionValues,
+  name: string,
+  command: string,
+  range: Range = SOME_BYTES,
+): number | undefined {
   const word = text(values, name);
   return word === undefined ? undefined : sizeOf(word, `--${name}`, command, range);
 }
 
 /** Whether the option was given. */
-export function isGiven(values: Values, name: string): boolean {
+export function isGiven(values: OptionValues, name: string): boolean {
   return values[name] !== undefined;
 }
 
 /** The values of an option that may be given more than once, as they were typed. */
-export function texts(values: Values, name: string): readonly string[] | undefined {
+export function texts(values: OptionValues, name: string): readonly string[] | undefined {
   const value = values[name];
   return typeof value === 'object' ? value : undefined;
 }
 
 /** The same, each with entries separated by commas; an empty entry is a mistake. */
-export function list(values: Values, name: string, command: string): string[] | undefined {
+export function list(values: OptionValues, name: string, command: string): string[] | undefined {
   return texts(values, name)?.flatMap((value) => entriesOf(value, `--${name}`, command));
 }
 

@@ -1,6 +1,6 @@
 /**
- * Progress of a long command on stderr: a line for each finished step and, on a terminal, a live line below them. With
- * --json and no terminal there are no such lines: the document has every step.
+ * Progress of a long command on stderr: a line for each finished step and, on a terminal, a live line below them. There
+ * are no such lines with --json and no terminal: the document has every step.
  */
 import { formatDuration } from '../../base/format.ts';
 import { dot, meter } from '../../show/render/options.ts';

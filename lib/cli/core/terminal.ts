@@ -1,11 +1,11 @@
-/** Where a command's output goes: its width, and whether it has colours and more than ASCII. */
+/** Destination of a command's output: its width, and whether it has colours and more than ASCII. */
 import { printable } from '../../base/format.ts';
 import type { RenderOptions } from '../../show/render/options.ts';
 import { createPaint, type Depth, isPaint, type Paint } from '../../show/render/paint.ts';
 
 export interface Terminal {
   /**
-   * Writes text. Here, and nowhere else, characters that could control a terminal are replaced, whoever they come from:
+   * Writes text. Characters that could control a terminal are replaced here, and nowhere else, whatever their source:
    * error messages, names in machine files, process names, file names. Colours of `paint` stay.
    */
   write(text: string): void;
@@ -25,13 +25,13 @@ export interface Terminal {
   /** A terminal that can redraw a line. A dumb one cannot (the shell of Emacs): each line is printed once, as in a pipe. */
   readonly isTty: boolean;
   readonly paint: Paint;
-  /** Whether characters beyond ASCII can be shown. */
+  /** True if characters beyond ASCII can be shown. */
   readonly unicode: boolean;
 }
 
 type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number; rows?: number };
 
-/** In a narrower terminal a table cannot be read anyway; longer lines are hard to follow. */
+/** A table cannot be read in a narrower terminal anyway; longer lines are hard to follow. */
 const MIN_COLUMNS = 40;
 const MAX_COLUMNS = 160;
 
@@ -42,7 +42,7 @@ export function createTerminal(output: Output, env: NodeJS.ProcessEnv, noColor: 
   const unicode = hasUnicode(env);
   const safe = (text: string): string => {
     const shown = safeText(text, paint.depth > 0);
-    // In a pipe or a file the text is data, which is UTF-8.
+    // The text in a pipe or a file is data, which is UTF-8.
     return unicode || !isTerminal ? shown : inAscii(shown);
   };
   const windowColumns = (): number => {
@@ -122,13 +122,13 @@ export function colourDepth(env: NodeJS.ProcessEnv, isTty: boolean): Depth {
   return wide ? 8 : 4;
 }
 
-/** By the locale; without one, as in a bare container, UTF-8 is almost certain today. */
+/** Decides by the locale; UTF-8 is almost certain today without one, as in a bare container. */
 function hasUnicode(env: NodeJS.ProcessEnv): boolean {
   const locale = [env.LC_ALL, env.LC_CTYPE, env.LANG].find((value) => value !== undefined && value !== '');
   return locale === undefined || /utf-?8/i.test(locale);
 }
 
-/** How a page is drawn on this terminal. */
+/** Options for drawing a page on this terminal. */
 export function renderOptionsFor(
   { columns, isTty, paint, rows, unicode }: Terminal,
   { exact = false, hostName = '' }: Partial<Pick<RenderOptions, 'exact' | 'hostName'>> = {},

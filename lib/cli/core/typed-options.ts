@@ -12,7 +12,7 @@ import {
   type Saying,
   TypedMistake,
 } from '../../base/options.ts';
-import type { OptionSpec, OptionTable, Values } from './command.ts';
+import type { OptionSpec, OptionTable, OptionValues } from './command.ts';
 import { choiceOf, durationOf, entriesOf, positiveOf, sizeOf, wholeOf } from './options.ts';
 import { UsageError } from './usage.ts';
 
@@ -91,7 +91,7 @@ function summaryOf({ default: fallback, form, help, note = '', range, usually }:
 
 /** The options that were typed, as the library takes them. */
 export function typedOptions<Rows extends OptionRows>(
-  values: Values,
+  values: OptionValues,
   rows: Rows,
   command: string,
 ): Partial<OptionsOf<Rows>> {
@@ -108,12 +108,16 @@ export function typedOptions<Rows extends OptionRows>(
 }
 
 /** The options that only the command line has, with their defaults. */
-export function ownOptions<Rows extends OptionRows>(values: Values, rows: Rows, command: string): CheckedOf<Rows> {
+export function ownOptions<Rows extends OptionRows>(
+  values: OptionValues,
+  rows: Rows,
+  command: string,
+): CheckedOf<Rows> {
   const defaults = Object.entries(rows).map(([key, row]) => [key, row.default]);
   return { ...Object.fromEntries(defaults), ...typedOptions(values, rows, command) } as CheckedOf<Rows>;
 }
 
-function valueFrom(typed: NonNullable<Values[string]>, row: Row, name: string, command: string): unknown {
+function valueFrom(typed: NonNullable<OptionValues[string]>, row: Row, name: string, command: string): unknown {
   if (typeof typed === 'boolean') return typed;
   try {
     if (typeof typed === 'string') return row.read?.(typed, name, command) ?? wordOf(typed, row, name, command);

@@ -20,7 +20,7 @@ const PROTOCOLS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as co
 /** Calls at the same time: each is a process. */
 const MOST_CALLS = 8;
 
-/** For the model, once. */
+/** Text for the model, sent once. */
 const INSTRUCTIONS =
   'Memory of this machine and its GPUs. On an NVIDIA DGX Spark CPU and GPU share one pool, nvidia-smi has no number, and a load that is too large freezes the machine: ask `memory` before something large is loaded, `fit` before a model is started, `explain_error` with the message when a load has failed, `doctor` when a number is surprising. Sizes are bytes. null and "unknown" are no yes: say so, and never guess a number. Nothing here changes the machine.';
 
@@ -140,7 +140,7 @@ export class McpServer {
   }
 }
 
-/** As data, and as text for clients of before 2025-06-18. */
+/** The document as data, and as text for clients of before 2025-06-18. */
 function toolResult(document: object, isError: boolean): object {
   return {
     content: [{ type: 'text', text: JSON.stringify(document) }],

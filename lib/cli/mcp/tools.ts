@@ -1,13 +1,13 @@
 /**
- * The tools: each is a command that only reads, and its arguments are options of that command under their own names. What a
- * tool answers is the document that the command prints under --json; an error names the arguments in place of the options.
+ * The tools: each is a command that only reads, and its arguments are options of that command under their own names. It
+ * answers the document that the command prints under --json; an error names the arguments in place of the options.
  */
 import { memoryOf } from '../../core/memory/pool.ts';
 import type { Snapshot } from '../../types/index.ts';
 import type { Command, OptionSpec } from '../core/command.ts';
 import { isObject, RPC, RpcError } from './rpc.ts';
 
-/** What the command line of a call is. */
+/** Command line of a call. */
 export interface Invocation {
   args: string[];
   /** Text for its standard input. */
@@ -19,7 +19,7 @@ export interface Tool {
   title: string;
   description: string;
   inputSchema: object;
-  /** Whether it may ask the network: of a model named `hf:org/name`, and of nothing else. */
+  /** True: it may ask the network about a model named `hf:org/name`, and about nothing else. */
   openWorld: boolean;
   /** @throws RpcError for arguments that it does not take. */
   invocation(values: unknown): Invocation;
@@ -41,7 +41,7 @@ interface ToolSpec {
   answer?: (document: object) => object;
 }
 
-/** Of a model and its use. */
+/** Arguments of a model and its use. */
 const MODEL = [
   'params',
   'dtype',
@@ -169,7 +169,7 @@ function toolOf(spec: ToolSpec, command: Command): Tool {
 
 /** @param options those that the tool gives as arguments, by their own name or by that of the argument. */
 function withArguments(message: string, options: Readonly<Record<string, OptionSpec | string>>): string {
-  // Not in a value, which is quoted, nor in a command to type.
+  // Quoted values and commands to type stay as they are.
   return message.replace(/"[^"]*"|umaprobe [^.:;]*|--([a-z-]+)/g, (word: string, option: string | undefined) => {
     if (option === undefined || !Object.hasOwn(options, option)) return word;
     const argument = options[option];
@@ -214,7 +214,7 @@ function wordOf(tool: string, name: string, { list, placeholder, type }: OptionS
     if (!Array.isArray(value)) throw wrongType(tool, name, 'a list of texts', value);
     return value.map((item) => `--${name}=${textOf(tool, name, item)}`);
   }
-  // As in the library a number is in bytes.
+  // A number is in bytes, as in the library.
   if (typeof value === 'number') return [`--${name}=${value}${placeholder === '<size>' ? 'B' : ''}`];
   return [`--${name}=${textOf(tool, name, value)}`];
 }

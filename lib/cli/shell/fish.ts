@@ -94,7 +94,7 @@ function linesOf({ argument, name, options }: ShellCommand, defaultCommand: stri
       const value = takesValue ? ` ${placeFor(option, isList)}` : '';
       return `complete -c umaprobe ${condition} -l ${option.name}${shortText}${value} -d ${described(summary)}`;
     }),
-    // Without a command a word is a command.
+    // A first word without a command is a command.
     ...(index === 0 ? places.map((place) => `complete -c umaprobe ${condition}${place}`) : []),
   ]);
 }

@@ -65,7 +65,7 @@ function optionLines(options: OptionTable): string[] {
   });
 }
 
-/** What an old man(1) cannot print outside of a UTF-8 locale, in ASCII. */
+/** ASCII for characters that an old man(1) cannot print outside of a UTF-8 locale. */
 const ASCII: Readonly<Record<string, string>> = {
   '…': '...',
   '’': "'",

@@ -1,9 +1,9 @@
-/** What a shell completes, and what the man page lists: the option tables as plain data. */
+/** The option tables as plain data, for shell completions and the man page. */
 
 import type { Commands, ListedCommand, OptionSpec, OptionTable } from '../core/command.ts';
 import { optionsOfEvery } from '../core/options.ts';
 
-/** What may stand in a place: known words, files, or both. Neither: only the user knows. */
+/** Words that may stand in a place: known words, files, or both. Neither: only the user knows. */
 export interface Completions {
   words: readonly string[];
   files: boolean;
@@ -23,9 +23,9 @@ export interface ShellCommand {
   name: string;
   summary: string;
   options: readonly ShellOption[];
-  /** What its arguments are. */
+  /** Kind of its arguments. */
   argument: Completions;
-  /** Whether a program follows after `--`. */
+  /** True if a program follows after `--`. */
   startsProgram: boolean;
 }
 

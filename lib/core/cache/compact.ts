@@ -30,7 +30,7 @@ async function compactNow(
   const gateBefore = readGate(before, freeBlocks(before), gate);
   const isMet = meetsGate(gateBefore);
   const metBefore = isMet && obstacle(before, requestedGate) === null;
-  // What refuses a load beside blocks enough is nothing that compaction changes.
+  // A finding that refuses beside enough blocks is nothing that compaction changes.
   const wouldNotHelp = isMet && refusalOf(before.judgement) !== undefined;
   let write: SysctlWrite | null = null;
   let after = before;
@@ -58,8 +58,8 @@ async function compactNow(
 }
 
 /**
- * What the judgement has against a large launch although the gate is met; null: nothing. A gate of the caller's own stands for
- * what it says of fragmentation.
+ * The judgement's objection to a large launch although the gate is met; null: none. A gate of the caller's own replaces
+ * the finding `fragmentation`.
  */
 function obstacle({ judgement }: Snapshot, requested: Partial<ContiguityGate>): string | null {
   const isOwn = Object.values(requested).some((value) => value !== undefined);

@@ -68,7 +68,7 @@ async function syncAll(system: System, limitMs: number): Promise<NonNullable<Dro
   return { durationMs: performance.now() - started, finished: false };
 }
 
-/** By how much the bytes that the GPU can allocate have changed; null: no unified device. */
+/** Change of the bytes that the GPU can allocate; null: no unified device. */
 function allocatableChange(before: Snapshot, after: Snapshot): DropReport['nextAllocation'] {
   const [from, to] = [unifiedDevice(before)?.allocatable, unifiedDevice(after)?.allocatable];
   if (from === undefined || to === undefined) return null;

@@ -88,7 +88,7 @@ export interface RetainedReason {
 }
 
 /**
- * Why pages of a file stayed in the cache.
+ * Returns why pages of a file stayed in the cache.
  *
  * @param file as the walk reported it.
  * @param unreadable number of processes whose mappings cannot be read.

@@ -102,9 +102,9 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
 }
 
 /**
- * Once less than `bytes` is free, evicts model files that no process has mapped until it is: for the guard.
+ * Evicts model files that no process has mapped while less than `bytes` is free: for the guard.
  *
- * @throws UmaError `ERR_UMA_TIMEOUT` where a model store lies on a file system that does not answer.
+ * @throws UmaError `ERR_UMA_TIMEOUT` if a model store lies on a file system that does not answer.
  */
 export async function keepFree(
   bytes: number,

@@ -10,7 +10,7 @@ export interface Kept {
   free: number | null;
 }
 
-/** Once less than `bytes` is free: evicts, the largest file first, until it is. */
+/** Evicts files, the largest first, while less than `bytes` is free. */
 export async function keepFree(system: System, bytes: number, signal: AbortSignal): Promise<Kept> {
   const free = async (): Promise<number | null> => (await system.host()).free;
   const before = await free();

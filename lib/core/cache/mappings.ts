@@ -1,4 +1,4 @@
-/** Which processes have files mapped. */
+/** Finds the processes that have files mapped. */
 
 import { toUmaError } from '../../base/errors.ts';
 import { inBatches } from '../../base/event-loop.ts';

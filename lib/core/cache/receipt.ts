@@ -33,7 +33,7 @@ export function difference(before: number | null, after: number | null): number 
   return before === null || after === null ? null : after - before;
 }
 
-/** From a snapshot, which knows the devices. */
+/** Reads the counters from a snapshot, which knows the devices. */
 export function snapshotCounters(snapshot: Snapshot): CounterReading {
   const { host, driver, from, kernel } = snapshot;
   const isUnified = unifiedDevice(snapshot) !== undefined;
@@ -45,7 +45,7 @@ export function snapshotCounters(snapshot: Snapshot): CounterReading {
   });
 }
 
-/** From three kernel files, within 1 ms. Does not call CUDA, and so does not know whether a device is unified. */
+/** Reads three kernel files within 1 ms. Does not call CUDA, and so does not know whether a device is unified. */
 export async function currentCounters({ binding, host }: Pick<System, 'binding' | 'host'>): Promise<CounterReading> {
   const provenance = new Provenance();
   const files = kernelFiles(binding);

@@ -102,7 +102,7 @@ async function currentBytes(binding: NativeBinding, folder: string, isNamed: boo
   return bytes;
 }
 
-/** Whether cgroup v2 is mounted: without it no cgroup is found, and not because of its name. */
+/** Tells whether cgroup v2 is mounted: without it no cgroup is found, whatever its name. */
 async function hasCgroups(binding: NativeBinding): Promise<boolean> {
   const [controllers] = await kernelFiles(binding).read([`${ROOT}/cgroup.controllers`]);
   return typeof controllers === 'string';

@@ -1,4 +1,4 @@
-/** How much of files, trees and model stores is in the page cache, and which processes have it mapped. */
+/** Page cache of files, trees and model stores, and the processes that have it mapped. */
 
 import { inBatches } from '../../base/event-loop.ts';
 import { reason } from '../../base/facts.ts';
@@ -158,7 +158,7 @@ async function addMappedBytes({ tally, inodes }: ScannedTarget, mappings: Mappin
   target.mappedBytes = mapped;
 }
 
-/** What the report cannot show, and why. */
+/** Facts that the report cannot show, with reasons. */
 function limits(
   { simulated, uid }: System,
   method: CacheStatus['method'],

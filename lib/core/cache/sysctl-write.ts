@@ -24,7 +24,7 @@ export interface SysctlWrite {
 export async function assertMayWrite(system: System, sysctl: Sysctl, sudo: boolean): Promise<void> {
   if (sudo && system.simulated !== null)
     throw invalidValue('sudo', 'false on a simulated machine: sudo would act on this computer', true);
-  // Only sudo knows what it permits. Even then it may ask for a password, which shows only when the command is run.
+  // Only sudo knows what it permits. It may still ask for a password, which shows only when the command is run.
   if (needsSudo(system, sudo)) return runSudo(system, ['-n', '-l'], sysctl, PERMISSION_LIMIT_MS);
   const errno = await system.mayWrite(SYSCTL_PATHS[sysctl.name]);
   if (errno !== null) throw notPermitted(system, sysctl, errno);

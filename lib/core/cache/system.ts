@@ -27,11 +27,11 @@ export interface System {
   host(): Promise<HostMemory>;
   /** A snapshot; unless `needed`, without cudaMemGetInfo, which needs a CUDA context and on a unified device equals MemFree. */
   takeSnapshot(memGetInfo?: 'needed' | 'never'): Promise<Snapshot>;
-  /** Why this process may not write a kernel file: "EACCES", "EROFS", "ENOENT"; null: it may. */
+  /** Returns why this process may not write a kernel file: "EACCES", "EROFS", "ENOENT"; null: it may. */
   mayWrite(path: string): Promise<string | null>;
   /** See `resolvePath` of walk.ts. */
   resolvePath(path: string): Promise<ResolvedPath | null>;
-  /** Whether the program exists and this process may run it. */
+  /** True if the program exists and this process may run it. */
   executable(path: string): boolean;
   /** Runs a program by its absolute path, without a shell. */
   run(file: string, args: readonly string[], limitMs: number): Promise<CommandResult>;
@@ -88,7 +88,7 @@ async function writeRefusal(path: string): Promise<string | null> {
   }
 }
 
-/** Like the real kernel, the simulated one lets only root write. */
+/** The simulated kernel lets only root write, as the real one does. */
 async function simulatedWriteRefusal(): Promise<string | null> {
   return process.geteuid?.() === 0 ? null : 'EACCES';
 }
@@ -103,7 +103,7 @@ function run(file: string, args: readonly string[], limitMs: number): Promise<Co
       resolve({ code, stderr: output, timedOut: false });
     });
     child.stdin?.end();
-    // Not execFile's own timeout: it waits for the exit, and the caller of sudo cannot kill it.
+    // execFile's own timeout is not used: it waits for the exit, and the caller of sudo cannot kill it.
     const timer = setTimeout(() => {
       child.kill('SIGTERM');
       for (const stream of child.stdio) stream?.destroy();

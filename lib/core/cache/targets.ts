@@ -132,7 +132,7 @@ export class TargetTally {
   }
 }
 
-/** Whether the sums of a walk say anything: files whose pages are hidden may be cached, so a sum of 0 then does not. */
+/** True if the sums of a walk say anything: files whose pages are hidden may be cached, so a sum of 0 does not. */
 export function showsPages({ cached, unseen }: Pick<NativeWalkBatch, 'cached' | 'unseen'>): boolean {
   return unseen === 0 || cached > 0;
 }

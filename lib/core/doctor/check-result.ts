@@ -3,18 +3,19 @@
 import { capitalized } from '../../base/format.ts';
 import { FINDINGS, type FindingId } from '../../types/findings.ts';
 import type { CheckResult, CheckStatus, Finding } from '../../types/index.ts';
-import { NOTHING, type Outcome, UNKNOWN_EFFECT } from '../memory/findings/row.ts';
+import { NOTHING, type RowOutcome, UNKNOWN_EFFECT } from '../memory/findings/row.ts';
 
-export function checkResult(id: FindingId, outcome: Outcome): CheckResult {
+export function checkResult(id: FindingId, outcome: RowOutcome): CheckResult {
   const title = FINDINGS[id];
   switch (outcome.state) {
     case 'passed': {
-      const { evidence, summary } = outcome;
+      const { summary } = outcome;
+      const evidence = outcome.evidence();
       return { id, title, status: 'pass', summary, cause: null, effect: NOTHING, evidence, remedy: null };
     }
     case 'unknown': {
       const summary = `${capitalized(outcome.why)}.`;
-      const { evidence } = outcome;
+      const evidence = outcome.evidence();
       return { id, title, status: 'unknown', summary, cause: null, effect: UNKNOWN_EFFECT, evidence, remedy: null };
     }
     case 'applies': {

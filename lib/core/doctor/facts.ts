@@ -1,4 +1,4 @@
-/** What doctor reads besides a snapshot: rights, other programs, the rate of swapping. */
+/** Facts that doctor reads besides a snapshot: rights, other programs, the rate of swapping. */
 
 import { access, constants, readdir } from 'node:fs/promises';
 import { kernelFiles } from '../host/files.ts';

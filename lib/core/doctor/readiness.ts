@@ -66,7 +66,7 @@ function lockable(
   users: Fact<string> | undefined,
 ): { bytes: number; from: string } | null {
   const [, capabilities = '0'] = (typeof status === 'string' && /^CapEff:\t([0-9a-f]{1,16})$/m.exec(status)) || [];
-  // In a user namespace of its own, as of a rootless container, a capability lifts no limit of the machine.
+  // A capability lifts no limit of the machine in another user namespace, as of a rootless container.
   const isInitial = typeof users === 'string' && /^\s*0\s+0\s+4294967295\s*$/.test(users);
   if (isInitial && ((BigInt(`0x${capabilities}`) >> IPC_LOCK) & 1n) === 1n)
     return { bytes: Number.POSITIVE_INFINITY, from: `CAP_IPC_LOCK in ${STATUS}` };

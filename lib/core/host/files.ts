@@ -25,13 +25,13 @@ export interface KernelFiles {
   limitMs: number;
   /** Texts, each at most 1 MiB. */
   read(paths: readonly string[]): Promise<Fact<string>[]>;
-  /** The same for files that every reading needs: they stay open. Of each text at most so many bytes. */
+  /** The same for files that every reading needs: they stay open. `bytes` limits each text. */
   reread(paths: readonly string[], bytes: readonly number[]): Promise<Fact<string>[]>;
   /** Names in a directory. */
   list(path: string): Promise<Fact<string[]>>;
 }
 
-/** As long as `snapshot()` waits for CUDA and NVML by default. */
+/** Equals the default time for which `snapshot()` waits for CUDA and NVML. */
 const LIMIT_MS = 2_000;
 
 /** @param wantedMs from now on; a second where it is shorter. */
@@ -48,45 +48,45 @@ export function kernelFiles(binding: NativeBinding, wantedMs = LIMIT_MS): Kernel
   };
 }
 
-/** A fact in a file. */
-export interface FileFact<T> {
+/** A fact in a file, of which the text is read, or what the binary has found in it. */
+export interface FileFact<T, Found extends string | number = string> {
   file: string;
   /** Path of the property in `from`, such as "kernel.minFree". */
   path: string;
   /** null: the text is not in the documented format. */
-  parse(text: string): T | null;
+  parse(found: Found): T | null;
 }
 
-type Table = Record<string, FileFact<unknown>>;
+type FactTable = Record<string, FileFact<unknown>>;
 /** null: the file could not be read, or is not in the documented format. */
-type Values<Rows extends Table> = { [Name in keyof Rows]: ReturnType<Rows[Name]['parse']> };
+type FactValues<Rows extends FactTable> = { [Name in keyof Rows]: ReturnType<Rows[Name]['parse']> };
 
 /** Reads the files of a table in one native call, and records the source or the reason of each value. */
-export async function readTable<Rows extends Table>(
+export async function readTable<Rows extends FactTable>(
   files: KernelFiles,
   rows: Rows,
   provenance: Provenance,
-): Promise<Values<Rows>> {
+): Promise<FactValues<Rows>> {
   const facts = Object.entries(rows);
   const texts = await files.read(facts.map(([, { file }]) => file));
   const values = facts.map(([name, fact], index) => [name, parseFact(fact, texts[index], provenance)]);
-  return Object.fromEntries(values) as Values<Rows>;
+  return Object.fromEntries(values) as FactValues<Rows>;
 }
 
-/** Why nothing is known of a file whose text has another form. */
+/** The reason for unknown facts of a file whose text has another form. */
 export const unparsed = (file: string): string => `${file}: the text is not in the kernel’s format`;
 
 /** The value of a row from the text of its file; the source, or the reason for null, is recorded. */
-export function parseFact<T>(
-  { file, path, parse }: FileFact<T>,
-  text: Fact<string> | undefined,
+export function parseFact<T, Found extends string | number>(
+  { file, path, parse }: FileFact<T, Found>,
+  found: Fact<Found> | undefined,
   provenance: Provenance,
 ): T | null {
-  if (text === undefined || isFailure(text)) {
-    provenance.record(path, text === undefined ? `${file}: not read` : reason(text));
+  if (found === undefined || isFailure(found)) {
+    provenance.record(path, found === undefined ? `${file}: not read` : reason(found));
     return null;
   }
-  const value = parse(text);
+  const value = parse(found);
   provenance.record(path, value === null ? unparsed(file) : file);
   return value;
 }

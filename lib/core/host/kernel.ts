@@ -7,7 +7,7 @@ import type { NativeBinding } from '../native/contract.ts';
 import { readCgroup, withUsage } from './cgroup.ts';
 import { readDriverFacts } from './driver.ts';
 import { type FileFact, type KernelFiles, parseFact, readSeldom, readTable } from './files.ts';
-import { parseBuddyinfo, parseChoice, parseCpuLists, parseNumber, parsePressure, parseVmstat } from './procfs.ts';
+import { parseBuddyinfo, parseChoice, parseNumber, parsePressure, parseVmstat } from './procfs.ts';
 import { readZram } from './zram.ts';
 
 export interface KernelFacts {
@@ -43,9 +43,16 @@ const SETTINGS = {
 const PRESSURE = { file: '/proc/pressure/memory', path: 'pressure', parse: parsePressure };
 const BUDDYINFO = '/proc/buddyinfo';
 const VMSTAT = '/proc/vmstat';
-/** Each time too, although it takes as long as vmstat (10 µs on 2 processors): MemFree without these pages is not all. */
-const ZONEINFO = '/proc/zoneinfo';
-const EACH_TIME = [PRESSURE.file, BUDDYINFO, VMSTAT, ZONEINFO];
+const EACH_TIME = [PRESSURE.file, BUDDYINFO, VMSTAT];
+/**
+ * Bytes of free pages in the lists of the processors. Each time too, although it takes longest (45 µs on 2 processors): MemFree
+ * without these pages is not all.
+ */
+const CPU_LISTS: FileFact<number, number> = {
+  file: '/proc/zoneinfo',
+  path: 'kernel.freeInCpuLists',
+  parse: (bytes) => (Number.isNaN(bytes) ? null : bytes),
+};
 
 /** Counters of /proc/vmstat since boot; `*` sums over zones. */
 const COUNTERS = {
@@ -60,6 +67,8 @@ const COUNTERS = {
   oomKill: 'oom_kill',
   pgmajfault: 'pgmajfault',
 } as const;
+const COUNTER_NAMES = Object.keys(COUNTERS) as (keyof typeof COUNTERS)[];
+const COUNTER_LINES = Object.values(COUNTERS);
 type Counters = Record<keyof typeof COUNTERS, number | null>;
 
 /** Limit for a text that is read each time; the kernel's are much shorter. */
@@ -68,14 +77,14 @@ const MAX_BYTES = 1024 * 1024;
 /** A reading that has begun, and the files that it needs each time: their texts finish it. */
 export interface KernelReading {
   paths: string[];
-  /** How much of each is needed. */
+  /** Bytes of each that are needed. */
   bytes: number[];
-  finish(texts: readonly Fact<string>[], provenance: Provenance): KernelFacts;
+  finish(cpuLists: Fact<number>, texts: readonly Fact<string>[], provenance: Provenance): KernelFacts;
 }
 
 /** Reads what seldom changes, where it is not known. One of these files names one that is read each time. */
 export async function beginKernel(files: KernelFiles): Promise<KernelReading> {
-  // With sources of their own: the order of the record must not depend on which file answers first.
+  // Each has its own sources: the order of the record must not depend on which file answers first.
   const [ofDriver, ofCgroup] = [new Provenance(), new Provenance()];
   const [constant, settings, compressed, driver, cgroup] = await Promise.all([
     readSeldom(files, CONSTANTS, 'forever', (own) => readTable(files, CONSTANTS, own)),
@@ -88,7 +97,7 @@ export async function beginKernel(files: KernelFiles): Promise<KernelReading> {
   return {
     paths,
     bytes: paths.map(() => MAX_BYTES),
-    finish([pressure, buddyinfo, vmstat, zoneinfo, usage], provenance) {
+    finish(cpuLists, [pressure, buddyinfo, vmstat, usage], provenance) {
       Object.assign(provenance.sources, constant.sources, settings.sources, compressed.sources);
       const parse = (text: string) => parseBuddyinfo(text, files.binding.pageSize());
       const contiguity = parseFact({ file: BUDDYINFO, path: 'contiguity', parse }, buddyinfo, provenance);
@@ -100,7 +109,7 @@ export async function beginKernel(files: KernelFiles): Promise<KernelReading> {
           release: constant.values.release,
           ...settings.values,
           ...counters(vmstat, provenance),
-          freeInCpuLists: parseFact(cpuLists(files.binding), zoneinfo, provenance),
+          freeInCpuLists: parseFact(CPU_LISTS, cpuLists, provenance),
           zram: compressed.values.zram,
         },
         driver,
@@ -113,28 +122,24 @@ export async function beginKernel(files: KernelFiles): Promise<KernelReading> {
 }
 
 function counters(text: Fact<string> | undefined, provenance: Provenance): Counters {
-  const parse = (whole: string) => parseVmstat(whole, Object.values(COUNTERS));
+  const parse = (whole: string) => parseVmstat(whole, COUNTER_LINES);
   const values = parseFact({ file: VMSTAT, path: 'kernel.vmstat', parse }, text, provenance);
-  const found = Object.entries(COUNTERS).map(([name, line], index) => {
-    const value = values?.[index] ?? null;
-    if (values !== null && value === null)
-      provenance.record(`kernel.${name}`, `${VMSTAT}: no readable counter ${line}`);
-    return [name, value];
-  });
-  return Object.fromEntries(found) as Counters;
+  const found = {} as Counters;
+  for (const [index, name] of COUNTER_NAMES.entries()) {
+    found[name] = values?.[index] ?? null;
+    if (values !== null && found[name] === null)
+      provenance.record(`kernel.${name}`, `${VMSTAT}: no readable counter ${COUNTERS[name]}`);
+  }
+  return found;
 }
 
 function setting<T>(name: string, file: string, parse: (text: string) => T | null) {
   return { file: `/proc/sys/vm/${file}`, path: `kernel.${name}`, parse };
 }
 
-/** Bytes of free pages in the lists of the processors. */
+/** The same from the text of the file. */
 export function cpuLists(binding: NativeBinding): FileFact<number> {
-  const parse = (text: string) => {
-    const pages = parseCpuLists(text);
-    return pages === null ? null : pages * binding.pageSize();
-  };
-  return { file: ZONEINFO, path: 'kernel.freeInCpuLists', parse };
+  return { ...CPU_LISTS, parse: (text) => CPU_LISTS.parse(binding.parseCpuLists(text)) };
 }
 
 function parseLine(text: string): string | null {

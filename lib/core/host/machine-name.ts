@@ -1,4 +1,4 @@
-/** Which machine this process is on. */
+/** Tells on which machine this process is. */
 
 import { hostname } from 'node:os';
 import { toUmaError } from '../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** Why a counter of /proc/meminfo is null: the binary returns NaN for it, and the text has the reason. */
+/** The reason why a counter of /proc/meminfo is null: the binary returns NaN for it, and the text has the reason. */
 
 import type { Failure } from '../../base/errors.ts';
 import { type Provenance, reason } from '../../base/facts.ts';
@@ -23,7 +23,7 @@ const BESIDE_TOTAL: ReadonlySet<keyof HostMemory> = new Set([
 ]);
 
 /**
- * Records the reason of each counter that is null. For that the file is read again, at most once a second: most kernels
+ * Records the reason of each counter that is null. The file is read again for this, at most once a second: most kernels
  * lack some lines, and a reading must stay fast.
  */
 export async function recordMissingLines(files: KernelFiles, host: HostMemory, provenance: Provenance): Promise<void> {
@@ -39,7 +39,7 @@ export async function recordMissingLines(files: KernelFiles, host: HostMemory, p
   Object.assign(provenance.sources, sources);
 }
 
-/** Why the binary found no number for `field` in this text of /proc/meminfo. */
+/** Returns why the binary found no number for `field` in this text of /proc/meminfo. */
 export function whyNull(text: string, field: keyof HostMemory): string {
   const key = MEMINFO_KEYS[field];
   const values = valuesOf(text, key);
@@ -56,7 +56,7 @@ export function whyNull(text: string, field: keyof HostMemory): string {
   return `${MEMINFO}, ${key}: the line could not be read, but could a moment later`;
 }
 
-/** What stands after the colon of each line with this key. */
+/** The texts after the colon of each line with this key. */
 function valuesOf(text: string, key: string): string[] {
   return text
     .split('\n')

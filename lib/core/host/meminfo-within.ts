@@ -1,4 +1,4 @@
-/** The memory of the machine, read within a limit. Beside meminfo.ts, which `import 'umaprobe'` loads. */
+/** The memory of the machine, read within a limit. A file of its own: `import 'umaprobe'` loads meminfo.ts. */
 
 import { type Fact, type Failure, toUmaError } from '../../base/errors.ts';
 import { isFailure } from '../../base/facts.ts';

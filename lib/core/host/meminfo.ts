@@ -32,18 +32,22 @@ export function checkOrder(binding: NativeBinding): void {
 
 /** The slots as an object. The binary returns NaN for a line that this kernel does not have. */
 export function hostMemoryOf(values: Float64Array): HostMemory {
-  const host: Partial<Record<keyof HostMemory, number | null>> = {};
-  HOST_MEMORY_FIELDS.forEach((field, slot) => {
-    host[field] = Number.isNaN(values[slot]) ? null : (values[slot] as number);
-  });
+  // A copy of an object that has every field is filled in a fraction of the time that adding the fields takes.
+  const host: Record<keyof HostMemory, number | null> = { ...NOTHING };
+  for (const [slot, field] of HOST_MEMORY_FIELDS.entries()) {
+    const value = values[slot] as number;
+    if (!Number.isNaN(value)) host[field] = value;
+  }
   return host as HostMemory;
 }
+
+const NOTHING = Object.fromEntries(HOST_MEMORY_FIELDS.map((field) => [field, null])) as Record<keyof HostMemory, null>;
 
 /**
  * Reads the memory counters of the machine on the calling thread: one read of `/proc/meminfo`, fast enough for tight
  * loops.
  *
- * A call on the calling thread cannot have a time limit. Where `/proc/meminfo` is served by FUSE (lxcfs in a container)
+ * A call on the calling thread cannot have a time limit. If `/proc/meminfo` is served by FUSE (lxcfs in a container)
  * and does not answer, this call does not return, and JavaScript stands still; after a `snapshot()` that has met the
  * hung file it fails at once, until the file answers. `snapshot()` has a limit.
  *

@@ -11,7 +11,7 @@ const PAGETYPEINFO = '/proc/pagetypeinfo';
  * The free blocks of `/proc/buddyinfo` with those in movable pageblocks. Only root may read the file, and only a reading that
  * needs it should: the kernel walks the lists of free pages with the zone locked (0.4 ms with 3 GiB free).
  *
- * @returns the blocks as they were where the file cannot be read; `from` is the source, or the reason.
+ * @returns the blocks as they were if the file cannot be read; `from` is the source, or the reason.
  */
 export async function readMovableBlocks(
   files: KernelFiles,
@@ -30,9 +30,9 @@ export async function readMovableBlocks(
  * The text has two tables for each node: free blocks by zone, type and order, and all pageblocks by zone and type. The two
  * files are not read at the same instant: a count is at most that of buddyinfo.
  *
- * The kernel counts no more than 100,000 free blocks of an order and a type (">100000"). Where it stopped, the movable blocks
- * are what the other types leave of buddyinfo's; where it stopped at both, at least that many: no more free pages can be
- * unmovable than there are pages in the pageblocks of the other types.
+ * The kernel counts no more than 100,000 free blocks of an order and a type (">100000"). If it stopped, the movable
+ * blocks are the rest that the other types leave of buddyinfo's; if it stopped at both, at least that many: no more
+ * free pages can be unmovable than there are pages in the pageblocks of the other types.
  */
 export function parsePagetypeinfo(text: string, contiguity: readonly FreeBlocks[]): FreeBlocks[] | null {
   const tables = readTables(text, contiguity.length);
@@ -80,7 +80,7 @@ function readTables(text: string, orders: number): Tables | null {
     ofOthers.length === ofAll.length * (types.length - 1) &&
     zones.every(({ counts, type }) => counts.length === (type === '' ? types.length : orders));
   if (pagesPerBlock === null || rows.length < lines.length || !isWhole) return null;
-  const sums = (of: readonly Row[], columns: number) =>
+  const sums = (of: readonly PageTypeRow[], columns: number) =>
     Array.from({ length: columns }, (_, at) => of.reduce((sum, { counts }) => sum + (counts[at] as number), 0));
   const blocks = sums(ofAll, types.length).filter((_, at) => types[at] !== 'Movable');
   return {
@@ -90,7 +90,7 @@ function readTables(text: string, orders: number): Tables | null {
   };
 }
 
-interface Row {
+interface PageTypeRow {
   zone: string;
   /** '' in the second table, which has one row for all types. */
   type: string;
@@ -99,7 +99,7 @@ interface Row {
 
 const ROW = /^Node +\d+, +zone +([^\s,]+)(?:, +type +(\S+))? +((?:>?\d+ +)*>?\d+) *$/;
 
-function parseRow(line: string): Row | null {
+function parseRow(line: string): PageTypeRow | null {
   const [, zone, type = '', cells] = ROW.exec(line) ?? [];
   if (zone === undefined || cells === undefined) return null;
   const counts = cells.split(/ +/).map((cell) => (cell.startsWith('>') ? STOPPED : decimal(cell)));

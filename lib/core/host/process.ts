@@ -29,13 +29,13 @@ export function thisProcess(): ProcessId {
   return { pid: process.pid, startTicks: startTicks(process.pid) };
 }
 
-/** Whether the process still runs. A later process with the same pid does not count. */
+/** True while the process runs. A later process with the same pid does not count. */
 export function isAlive(id: ProcessId): boolean {
   const ticks = startTicks(id.pid);
   return ticks !== null && (id.startTicks === null || ticks === id.startTicks);
 }
 
-/** Whether any process has this pid. Works without /proc. */
+/** True if any process has this pid. Works without /proc. */
 export function pidExists(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -46,7 +46,7 @@ export function pidExists(pid: number): boolean {
   }
 }
 
-/** From /proc/<pid>/comm; null: it has ended. */
+/** Name in /proc/<pid>/comm; null: it has ended. */
 export function processName(pid: number): string | null {
   try {
     return readSystemFile(`/proc/${pid}/comm`).trim();

@@ -85,9 +85,10 @@ export function parseBuddyinfo(text: string, pageBytes: number): Contiguity | nu
 }
 
 function parseBuddyinfoLine(line: string): { zone: string; counts: number[] } | null {
-  const [, zone = '', rest = ''] = /^Node +\d+, +zone +(\S+) +(\d.*?) *$/.exec(line) ?? [];
-  const counts = rest.split(/ +/).map(wholeNumber);
-  return counts.every((count) => count !== null) ? { zone, counts } : null;
+  const [, zone, rest] = /^Node +\d+, +zone +(\S+) +(\d[\d ]*)$/.exec(line) ?? [];
+  if (zone === undefined || rest === undefined) return null;
+  const counts = rest.match(/\d+/g)?.map(Number) ?? [];
+  return counts.every(Number.isSafeInteger) ? { zone, counts } : null;
 }
 
 /**
@@ -104,7 +105,7 @@ export function parseVmstat(text: string, names: readonly string[]): (number | n
   });
 }
 
-/** What follows each place of `start` in a text, to the end of its line. */
+/** The texts that follow each place of `start`, to the end of its line. */
 function valuesAfter(text: string, start: string): string[] {
   const values: string[] = [];
   for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + start.length)) {
@@ -124,18 +125,6 @@ function sumOf(numbers: readonly (string | undefined)[]): number | null {
   }
   return numbers.length === 0 ? null : exact(sum);
 }
-
-/**
- * `/proc/zoneinfo`: the free pages in lists of the processors, of all zones and nodes. MemFree has none of them. null: the
- * text has no list, a list is not readable, or the text is cut off: a part of the sum would pass for all of it.
- */
-export function parseCpuLists(text: string): number | null {
-  const lists = text.split('cpu: ').slice(1);
-  return text.endsWith('\n') ? sumOf(lists.map((list) => COUNT_OF_LIST.exec(list)?.[1])) : null;
-}
-
-/** The second line of a list: "              count:    12". */
-const COUNT_OF_LIST = /^.*\n *count: *(\d+) *\n/;
 
 /** `always [madvise] never` → `madvise`. */
 export function parseChoice(text: string): string | null {

@@ -1,7 +1,7 @@
 /** Compaction of a journal: keeps the newest finished and vanished runs. */
 
 import type { JournalRecord } from './records.ts';
-import type { Run } from './runs.ts';
+import type { JournalRun } from './runs.ts';
 
 /** Size in bytes above which the start of a run compacts the journal: about 2,000 records. */
 export const COMPACT_ABOVE = 512 * 1024;
@@ -16,13 +16,13 @@ const RUNS_KEPT = 20;
  */
 export function recordsToKeep(
   records: readonly JournalRecord[],
-  runs: readonly Run[],
+  runs: readonly JournalRun[],
   currentRun: string,
 ): JournalRecord[] {
   const newest = [
     ...runs.filter(({ ended }) => ended).slice(-RUNS_KEPT),
     ...runs.filter(({ ended, open }) => !ended && open !== null).slice(-RUNS_KEPT),
-    // Without a step: of a profile, whose trials are all kept.
+    // Runs without a step are those of a profile, whose trials are all kept.
     ...runs.filter(({ begin, ended }) => !ended && begin.experiment !== undefined).slice(-RUNS_KEPT),
     ...runs.filter(({ begin }) => begin.run === currentRun),
   ];

@@ -26,7 +26,7 @@ import {
   type TrialProcessRecord,
   type TrialRecord,
 } from './records.ts';
-import { liveRun, type Run, runsOf, unfinishedRun } from './runs.ts';
+import { type JournalRun, liveRun, runsOf, unfinishedRun } from './runs.ts';
 import { journalWriter } from './writer.ts';
 
 export { defaultJournal, journalError } from './file.ts';
@@ -60,7 +60,7 @@ export interface Journal {
   /** Records of the runs before this one. */
   readonly earlier: readonly JournalRecord[];
   /**
-   * Adds a record of this run. On return it is on disk.
+   * Adds a record of this run. It is on disk when the call returns.
    *
    * @throws UmaError `ERR_UMA_JOURNAL`: no space, or the disk failed.
    */
@@ -164,7 +164,7 @@ class OpenJournal implements Journal {
       record();
     } catch {
       try {
-        // On a full disk the last step makes room. It must not stay without a result: the machine did not vanish in it.
+        // The last step makes room on a full disk. It must not stay without a result: the machine did not vanish in it.
         this.#removeOpenStep();
         record();
       } catch (error) {
@@ -211,7 +211,7 @@ function repairTail(
 /** Runs of this thread that have ended but could not be recorded as such, as on a full disk. They are not live. */
 const unrecordedEnds = new Set<string>();
 
-function refuseWhileLive(path: string, runs: readonly Run[], bootId: string | null): void {
+function refuseWhileLive(path: string, runs: readonly JournalRun[], bootId: string | null): void {
   const open = runs.filter(({ begin }) => !unrecordedEnds.has(begin.run));
   const live = liveRun(open, bootId, isAlive);
   if (live === null) return;

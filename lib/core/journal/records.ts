@@ -25,7 +25,7 @@ export interface BeginRecord extends Common, ProcessId {
   simulated: string | null;
   /** null: the command uses no device of its own. */
   device: number | null;
-  /** Of `profile`: which experiment, and whether this run goes on with the trials of the one before. */
+  /** The experiment of `profile`, and whether this run continues the trials of the run before. */
   experiment?: { id: string; title: string; resumes: boolean };
 }
 
@@ -117,7 +117,7 @@ function decode(line: string): JournalRecord | null {
   const body = line.slice(0, crc.index);
   if (checksum(body) !== crc[1]) return null;
   try {
-    // By the checksum these are the bytes that encode() wrote.
+    // The checksum proves that these are the bytes that encode() wrote.
     return JSON.parse(`{${body.slice(PREFIX.length)}}`) as JournalRecord;
   } catch {
     return null;
@@ -158,7 +158,7 @@ export function parseJournal(bytes: Uint8Array): ParsedJournal | string {
   const written = withoutNuls(rest);
   const last = decode(text(written));
   if (last !== null) {
-    // By its checksum the record is complete; only its newline is missing.
+    // The checksum proves that the record is complete; only its newline is missing.
     records.push(last);
     return { records, goodBytes: at + written.length, lacksNewline: true, tornBytes: rest.length - written.length };
   }
@@ -181,8 +181,8 @@ function withoutNuls(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * Whether the text is the start of a record. A complete checksum with more text after it was changed, not torn. The first
- * record must begin with the whole prefix: a file of zeros, or of anything else, is another program's and stays as it is.
+ * True for the start of a record. A complete checksum with more text after it was changed, not torn. The first record
+ * must begin with the whole prefix: a file of zeros, or of anything else, is another program's and stays as it is.
  */
 function isTorn(written: string, isFirst: boolean): boolean {
   if (isFirst && !written.startsWith(PREFIX)) return false;

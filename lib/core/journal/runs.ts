@@ -5,7 +5,7 @@ import type { UnfinishedRun } from '../../types/index.ts';
 import type { ProcessId } from '../host/process.ts';
 import type { BeginRecord, JournalRecord, StepRecord } from './records.ts';
 
-export interface Run {
+export interface JournalRun {
   begin: BeginRecord;
   /** The run ended and freed its memory. */
   ended: boolean;
@@ -15,13 +15,13 @@ export interface Run {
   open: StepRecord | null;
   /** Largest amount held after a successful step, in bytes. */
   provenBytes: number;
-  /** Processes that wrote records: the parent and the child that allocates. Of a profile, the commands, too. */
+  /** Processes that wrote records: the parent and the child that allocates. In a profile also its commands. */
   writers: ProcessId[];
 }
 
 /** Runs in the order of their start. Records of a run whose begin record was compacted away are left out. */
-export function runsOf(records: readonly JournalRecord[]): Run[] {
-  const runs = new Map<string, Run>();
+export function runsOf(records: readonly JournalRecord[]): JournalRun[] {
+  const runs = new Map<string, JournalRun>();
   for (const record of records) {
     if (record.type === 'begin') {
       runs.set(record.run, { begin: record, ended: false, gone: false, open: null, provenBytes: 0, writers: [record] });
@@ -47,15 +47,15 @@ export function runsOf(records: readonly JournalRecord[]): Run[] {
   return [...runs.values()];
 }
 
-/** Whether a process that wrote records still runs. */
+/** True while a process that wrote records runs. */
 export type IsAlive = (writer: ProcessId) => boolean;
 
 /** The run that is live on this boot of the machine; null: none. */
-export function liveRun(runs: readonly Run[], bootId: string | null, alive: IsAlive): Run | null {
+export function liveRun(runs: readonly JournalRun[], bootId: string | null, alive: IsAlive): JournalRun | null {
   return runs.find((run) => run.begin.bootId === bootId && isLive(run, alive)) ?? null;
 }
 
-function isLive(run: Run, alive: IsAlive): boolean {
+function isLive(run: JournalRun, alive: IsAlive): boolean {
   return !run.ended && !run.gone && run.writers.some(alive);
 }
 
@@ -64,7 +64,7 @@ function isLive(run: Run, alive: IsAlive): boolean {
  * survives that command. Runs on other machines, simulated or real, do not count.
  */
 export function unfinishedRun(
-  runs: readonly Run[],
+  runs: readonly JournalRun[],
   machine: { simulated: string | null; bootId: string | null },
   alive: IsAlive,
 ): UnfinishedRun | null {
@@ -80,7 +80,12 @@ export function unfinishedRun(
   return null;
 }
 
-function describe(command: UnfinishedRun['command'], run: Run, open: StepRecord, bootId: string | null): UnfinishedRun {
+function describe(
+  command: UnfinishedRun['command'],
+  run: JournalRun,
+  open: StepRecord,
+  bootId: string | null,
+): UnfinishedRun {
   const { kind, heldBytes, targetBytes } = open;
   const otherBoot = open.bootId !== bootId;
   const subject = otherBoot ? 'the machine vanished' : 'the process vanished (the machine was not restarted)';

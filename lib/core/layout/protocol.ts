@@ -23,9 +23,8 @@ export interface LayoutResult {
   /** Bytes that were held at the end. */
   allocatedBytes: number;
   /**
-   * Around the whole layout: before the first part, with all parts allocated and touched, after they were freed. Parts
-   * are touched one by one, like a program that loads a model; `afterAlloc` sums up the changes during the allocation
-   * calls.
+   * Readings before the first part, with all parts allocated and touched, and after they were freed. Parts are touched
+   * one by one, like a program that loads a model; `afterAlloc` sums up the changes during the allocation calls.
    */
   counters: CounterSeries;
   sources: CounterSources;

@@ -63,9 +63,9 @@ export function consumedCounter(model: MemoryModel, kind: AllocatorKind): 'memAv
   return model === 'unified' || liesOnHost(kind) ? 'memAvailable' : 'cudaFree';
 }
 
-type Outcome = Pick<LayoutReport, 'state' | 'reason'>;
+type LayoutOutcome = Pick<LayoutReport, 'state' | 'reason'>;
 
-function layoutOutcome(run: ProbeRun<LayoutResult>, done: readonly LayoutPart[], total: number): Outcome {
+function layoutOutcome(run: ProbeRun<LayoutResult>, done: readonly LayoutPart[], total: number): LayoutOutcome {
   const { reason, state } = runOutcome(run);
   if (state !== 'complete') return { state, reason };
   const notOk = done.find((part) => part.state !== 'ok');
@@ -78,7 +78,11 @@ function sumOfOk(done: readonly LayoutPart[]): number {
 }
 
 /** The parts that the child did not report. If it is gone, it was at the first of them. */
-export function missingParts(parts: readonly Part[], { reason, state }: Outcome, isChildGone: boolean): LayoutPart[] {
+export function missingParts(
+  parts: readonly Part[],
+  { reason, state }: LayoutOutcome,
+  isChildGone: boolean,
+): LayoutPart[] {
   return parts.map(({ bytes, name }, at) => {
     const unmeasured = { name, expectedBytes: bytes, allocMs: null, firstTouchMs: null };
     if (!isChildGone || at > 0) return { ...unmeasured, state: 'not-reached', reason: null };

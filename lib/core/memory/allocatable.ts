@@ -32,7 +32,7 @@ export interface AllocatableFacts {
   cudaTotal: number | null;
   /** GPU memory of the listed processes; null: unknown. */
   held: number | null;
-  /** Who else uses the device; null: nobody. */
+  /** Other users of the device; null: none. */
   others: OtherUsers | null;
   /** Page cache on the NUMA node that is the device's memory (GH200), in bytes; null: unknown, or there is no such node. */
   cacheOnNode?: { bytes: number; from: string } | null;
@@ -40,13 +40,13 @@ export interface AllocatableFacts {
   mig: boolean;
 }
 
-/** Without what is safe, which is a rule of its own (safe.ts). */
+/** The numbers but `safe`, which has a rule of its own (safe.ts). */
 type Raw = { bytes: Pick<Allocatable, 'immediate' | 'afterReclaim'>; from: string };
 
 /**
  * The memory that a new allocation on this device can get, and the numbers behind it.
  *
- * On a unified device it comes from the host's memory. Swap is not added (GPU pages cannot be swapped), free huge pages
+ * A unified device takes it from the host's memory. Swap is not added (GPU pages cannot be swapped), free huge pages
  * are not added (cudaMalloc takes pages from the buddy allocator, never from hugetlb), and contiguity is considered for
  * `safe` only.
  */
@@ -74,7 +74,7 @@ function allocatableFromHost(facts: AllocatableFacts): Raw {
   const from = `immediate: the smaller of MemFree and MemAvailable${minus}${plus}; afterReclaim: MemAvailable${lists}${minus}${plus}`;
   const total = cudaTotal ?? cuda?.total ?? null;
   if (!hasOwnLimit(total, host.total)) return { bytes, from };
-  // CUDA refuses more than its own total, whatever is available. What processes hold counts against it.
+  // CUDA refuses more than its own total, whatever is available. Memory that processes hold counts against it.
   const left = cudaLeft(facts) ?? total;
   const atMost = (value: number | null, limit: number) => (value === null ? null : Math.min(value, limit));
   return {

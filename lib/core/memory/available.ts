@@ -21,7 +21,7 @@ export function usableFree({ available, free }: Pick<HostMemory, 'available' | '
   return free === null || available === null ? free : Math.min(free, available);
 }
 
-/** What of the available memory an allocation gets after reclaim only, in bytes; null: unknown. */
+/** Part of the available memory that an allocation gets only after reclaim, in bytes; null: unknown. */
 export function reclaimable({ available, free }: Pick<HostMemory, 'available' | 'free'>): number | null {
   return available === null || free === null ? null : Math.max(0, available - free);
 }

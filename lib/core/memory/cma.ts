@@ -4,7 +4,7 @@ import type { HostMemory } from '../../types/index.ts';
 
 /**
  * Memory that a GPU allocation can never get, in bytes: CMA blocks take movable pages only, and GPU pages are pinned.
- * Now that is the free CMA. After reclaim all of CMA may be free, because page cache in it is reclaimed too.
+ * `now` is the free CMA. All of CMA may be free after reclaim, because page cache in it is reclaimed too.
  */
 export function unpinnable(host: HostMemory): { now: number; afterReclaim: number } {
   const now = host.cmaFree ?? 0;

@@ -37,11 +37,11 @@ export function pinnableInBlocks(
 
 /** The free memory of a host by what the GPU can use of it, in bytes. CMA is in none of these numbers. */
 export interface BlockUse {
-  /** In blocks of 2 MiB or more. */
+  /** Bytes in blocks of 2 MiB or more. */
   large: number;
-  /** In blocks of any size. */
+  /** Bytes in blocks of any size. */
   free: number;
-  /** In smaller blocks that compaction cannot join, because pages that do not move lie between them; null: not known. */
+  /** Bytes in smaller blocks that compaction cannot join: unmovable pages lie between them; null: not known. */
   stuck: number | null;
   /** Free CMA. */
   cma: number;
@@ -53,18 +53,18 @@ export function blockUse(host: HostMemory, contiguity: readonly FreeBlocks[]): B
   const small = contiguity.filter(({ blockBytes }) => blockBytes < GPU_BLOCK);
   const known = small.length > 0 && small.every(({ movableBlocks }) => movableBlocks !== null);
   const movable = small.reduce((sum, { blockBytes, movableBlocks }) => sum + blockBytes * (movableBlocks ?? 0), 0);
-  // Of zone Normal alone it is known what moves; free pages of other zones are in MemFree, and count as stuck.
+  // Only zone Normal tells what moves; free pages of other zones are in MemFree, and count as stuck.
   const stuck = known ? Math.max(0, Math.max(free, (host.free ?? 0) - cma) - large - movable) : null;
   return { large, free, stuck, cma };
 }
 
 /**
- * From here on the share of free memory in large blocks begins to predict how reclaimed page cache is fragmented; at twice as
- * much it predicts it fully. In between, so that no byte more or less changes the answer by gigabytes.
+ * Free memory from which the share in large blocks begins to predict how reclaimed page cache is fragmented; twice as
+ * much predicts it fully. The prediction grows in between, so that no single byte changes the answer by gigabytes.
  */
 const PREDICTIVE_FREE = 4 * GiB;
 
-/** What can be allocated in blocks of 2 MiB, in bytes. */
+/** Bytes that can be allocated in blocks of 2 MiB. */
 export interface BlockRoom {
   /** Free blocks, and what clean page cache yields as it is reclaimed. */
   low: number;
@@ -97,12 +97,12 @@ export function hostRoom(host: HostMemory, use: BlockUse): BlockRoom {
 }
 
 /**
- * Difference of the two ends from which on it matters which pages move. Below it /proc/pagetypeinfo is not read: the kernel
- * walks its free lists for it, with a lock held.
+ * Difference of the two ends from which it matters which pages move. A smaller one is no reason to read
+ * /proc/pagetypeinfo: the kernel walks its free lists for it, with a lock held.
  */
 const WORTH_KNOWING = GiB;
 
-/** Whether which pages move changes how much can be loaded. */
+/** True if the amount that can be loaded depends on which pages move. */
 export function needsMovable(host: HostMemory, contiguity: readonly FreeBlocks[]): boolean {
   const { high, low } = hostRoom(host, { ...blockUse(host, contiguity), stuck: null });
   return high - low >= WORTH_KNOWING;
@@ -179,7 +179,7 @@ export function readGate(
   };
 }
 
-/** Whether a large model may be launched: enough memory is available, and enough of it in large blocks. */
+/** True if a large model may be launched: enough memory is available, and enough of it in large blocks. */
 export function meetsGate({ available, blocks, needAvailable, needBlocks }: GateReading): boolean {
   return (available === null || available >= needAvailable) && blocks >= needBlocks;
 }

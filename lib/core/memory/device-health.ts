@@ -1,6 +1,6 @@
 /**
- * What is wrong with GPUs and with NVIDIA's libraries: the problems that the table of findings and the preflight of a probe
- * name. What a status means is in driver-status.ts.
+ * Faults of GPUs and of NVIDIA's libraries that the table of findings and the preflight of a probe name. The meaning of
+ * a status is in driver-status.ts.
  */
 
 import { formatBytes } from '../../base/format.ts';

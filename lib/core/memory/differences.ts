@@ -1,4 +1,4 @@
-/** In what the hosts of one program differ: facts of their snapshots, side by side. Pure. */
+/** Differences of the hosts of one program: facts of their snapshots, side by side. Pure. */
 
 import { clean, formatBytes } from '../../base/format.ts';
 import type { HostDifference, Reading } from '../../types/index.ts';
@@ -15,7 +15,7 @@ interface Fact {
   /** null: not known. */
   of(snapshot: Reading): string | number | null;
   text?(value: number): string;
-  /** Of the largest number: what less than it is no difference. */
+  /** Share of the largest number; a smaller difference does not count. */
   tolerance?: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a status of CUDA or NVML means for the machine: cause and remedy. The verdict, doctor and the preflight of a
+ * The meaning of a status of CUDA or NVML for the machine: cause and remedy. The verdict, doctor and the preflight of a
  * probe read this table. Sources: the comments of cuda.h and nvml.h, NVIDIA's Xid catalogue, and the reports named in
  * the rows.
  */
@@ -10,9 +10,9 @@ import type { CallFailure, MemoryModel } from '../../types/index.ts';
 import { DROP_PAGE_CACHE } from './remedies.ts';
 
 export interface StatusMeaning {
-  /** Why, as a clause: "the GPU has fallen off the bus". */
+  /** The cause, as a clause: "the GPU has fallen off the bus". */
   cause: string;
-  /** What to do, as a clause. */
+  /** The remedy, as a clause. */
   remedy: string;
   /** The GPU works again only after a reset or a reboot: what is said of it. */
   gone?: 'is lost' | 'must be reset';

@@ -129,13 +129,13 @@ export const PROGRAM_BYTES = 512 * MiB;
 const CRITICAL_PART = 0.25;
 
 /**
- * The bands of a machine with `total` bytes, in bytes. Absolute sizes, never shares of MemTotal: "more than 90 % used"
- * gave 3,700 false warnings in three days on two Sparks that rest at 4.9 GiB available with no pressure at all
- * (hermes-agent #90713), and 7 % of a server with 2 TiB is 140 GiB.
- * Below `low`, the floor that a probe keeps: load nothing more.
- * At or below `critical`: loads that left less than 2 GiB cost engines (MiaAI PR 115), and an operator's alert for a Spark is
- * set there (keiretsu-labs PR 2846). On a machine below 32 GiB, for which these sizes were not made, both are the same
- * parts of a quarter of MemTotal: an idle Orin with 8 GiB has 5 of them available, and its bands are 1.9 and 0.5 GiB.
+ * The bands of a machine with `total` bytes, in bytes. They are absolute sizes, never shares of MemTotal: "more than 90
+ * % used" gave 3,700 false warnings in three days on two Sparks that rest at 4.9 GiB available with no pressure at all
+ * (hermes-agent #90713), and 7 % of a server with 2 TiB is 140 GiB. Below `low`, the floor that a probe keeps: load
+ * nothing more. At or below `critical`: loads that left less than 2 GiB cost engines (MiaAI PR 115), and an operator's
+ * alert for a Spark is set there (keiretsu-labs PR 2846). These sizes were not made for machines below 32 GiB, where
+ * both are the same parts of a quarter of MemTotal: an idle Orin with 8 GiB has 5 of them available, and its bands are
+ * 1.9 and 0.5 GiB.
  */
 export function lowMemory(total: number): { low: number; critical: number } {
   const low = Math.min(FLOOR, total * SMALL_SHARE);

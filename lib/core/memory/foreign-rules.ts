@@ -1,7 +1,7 @@
 /**
- * Rules of other programs that act when a share of MemTotal is used. On a GPU that shares the host's memory they misfire:
- * healthy Sparks rest at 4 % available, and what such a program kills does not hold the memory, because CUDA memory is in
- * no process's resident set and in no cgroup.
+ * Rules of other programs that act when a share of MemTotal is used. They misfire if a GPU shares the host's memory:
+ * healthy Sparks rest at 4 % available, and a process that such a program kills does not hold the memory, because CUDA
+ * memory is in no process's resident set and in no cgroup.
  */
 
 import { formatBytes, formatPercent } from '../../base/format.ts';
@@ -12,9 +12,9 @@ export interface ForeignRule {
   name: string;
   /** `/proc/<pid>/comm` of the program that applies it; null: it runs elsewhere. */
   process: string | null;
-  /** What it does: "kills workers below 6.0 GiB available". */
+  /** Its rule: "kills workers below 6.0 GiB available". */
   text: string;
-  /** Whether it acts on the memory as it is now. */
+  /** True if it acts on the memory as it is now. */
   actsNow: boolean;
   remedy: string;
 }
@@ -76,7 +76,7 @@ export function foreignRules(host: HostMemory): ForeignRule[] | null {
   ];
 }
 
-/** Whether any of these programs would act now, if it ran. */
+/** True if any of these programs would act now, if it ran. */
 export function anyRuleActs(host: HostMemory): boolean {
   return foreignRules(host)?.some(({ actsNow, process }) => actsNow && process !== null) === true;
 }

@@ -1,6 +1,6 @@
 /**
- * What NVML's list of processes proves. It may lack processes (those outside of this PID namespace), the bytes of some
- * (MIG, permissions), and its sum may exceed the memory: what processes share by CUDA IPC is counted in each of them.
+ * Facts that NVML's list of processes proves. It may lack processes (outside of this PID namespace), the bytes of some
+ * (MIG, permissions), and its sum may exceed the memory: memory shared by CUDA IPC is counted in each process.
  */
 
 import { formatBoth } from '../../base/format.ts';
@@ -9,9 +9,9 @@ import type { DeviceSnapshot, GpuProcess, LedgerEntry } from '../../types/index.
 export interface ProcessList {
   /** null: which processes hold memory is not known here. */
   processes: GpuProcess[] | null;
-  /** Whether every process that holds memory is listed with its bytes; null: there is no list. */
+  /** True if every process that holds memory is listed with its bytes; null: there is no list. */
   complete: boolean | null;
-  /** How it is known to be complete, or what is missing. */
+  /** Proof that it is complete, or what is missing. */
   from: string;
 }
 
@@ -19,10 +19,10 @@ const OTHER_NAMESPACES =
   'this process is in a PID namespace of its own (a container), and NVML does not list processes outside of it';
 
 /**
- * What a list that NVML returned says about this device.
+ * Reads what a list of NVML says about this device.
  *
- * @param firstPidNamespace whether this process is in the first PID namespace. In a container an empty list means
- *   nothing: processes of the host and of other containers are left out (MiaAI-Lab/sparkDash needs `pid: host`).
+ * @param firstPidNamespace whether this process is in the first PID namespace. An empty list means nothing in a
+ *   container: it lacks processes of the host and of other containers (MiaAI-Lab/sparkDash needs `pid: host`).
  */
 export function readProcessList(listed: GpuProcess[], firstPidNamespace: boolean): ProcessList {
   if (!firstPidNamespace) {
@@ -39,7 +39,7 @@ export function readProcessList(listed: GpuProcess[], firstPidNamespace: boolean
 /** GPU memory of processes inside MemTotal, as NVML lists it. */
 export interface ListedGpuMemory {
   bytes: number;
-  /** Why more than these bytes may be held; null: the lists are complete. */
+  /** The reason why more than these bytes may be held; null: the lists are complete. */
   incomplete: string | null;
 }
 
@@ -58,7 +58,7 @@ export function sharedGpuMemory(
   };
 }
 
-/** Why the list of a device is missing or not complete. */
+/** Returns why the list of a device is missing or not complete. */
 export function whyIncomplete({ from }: Pick<DeviceSnapshot, 'from'>): string {
   return from.processesComplete ?? from.processes ?? 'NVML gives no reason';
 }
@@ -90,7 +90,7 @@ export function plainReason(reason: string): string {
 }
 
 /**
- * What the listed processes hold, in bytes; null: no bytes are known.
+ * Bytes that the listed processes hold; null: no bytes are known.
  *
  * @param most that they can hold together, in bytes.
  */
@@ -103,8 +103,8 @@ export function heldBytes(
 }
 
 /**
- * What processes hold together, in bytes: their sum, but at most `most`, because memory that they share (CUDA IPC) is counted in
- * each of them; and never less than one of them holds.
+ * Bytes that processes hold together: their sum, but at most `most`, because memory that they share (CUDA IPC) is
+ * counted in each of them; and never less than one of them holds.
  */
 export function heldTogether(list: readonly Pick<GpuProcess, 'gpuBytes'>[], most: number): number {
   const bytes = list.map(({ gpuBytes }) => gpuBytes ?? 0);

@@ -1,5 +1,5 @@
 /**
- * What the guard of a program is given of its machine and its caller. All else that it judges by is its own, with the
+ * Facts of its machine and its caller that the guard of a program is given. All its other rules are its own, with the
  * evidence: native/run/supervisor/rule_list.h. The rules of a probe's guard are in native/guard/rules.h.
  */
 
@@ -14,7 +14,7 @@ import { STALLED_PERCENT } from './pressure.ts';
  */
 const LOAD_FREE_BYTES = 8 * GiB;
 
-/** Of rule_list.h, what sentences say; a test compares them. */
+/** The rules of rule_list.h that sentences name; a test compares them. */
 export const SHOWN_RULES = {
   pressureFullPercent: STALLED_PERCENT,
   pressureForMs: 300_000,

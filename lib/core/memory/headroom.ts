@@ -8,8 +8,8 @@ import { ledgerBytes } from './ledger.ts';
 import { fullestFirst } from './own-memory.ts';
 
 /**
- * What the next allocation can get, in bytes, and MemTotal: the numbers of the unified device, else of the host, for
- * which nothing is called safe.
+ * Bytes that the next allocation can get, and MemTotal: the numbers of the unified device, else of the host, for which
+ * nothing is called safe.
  */
 export function headroom(snapshot: Reading): Allocatable & { total: number } {
   const { host, kernel } = snapshot;
@@ -46,7 +46,7 @@ export function totalOf(device: DeviceSnapshot, hostTotal: number): number | nul
   return device.memoryModel === 'unified' ? hostTotal : ownTotal(device);
 }
 
-/** In MIG mode NVML's total is that of the whole GPU, but allocations come from one slice. */
+/** NVML's total is that of the whole GPU in MIG mode, but allocations come from one slice. */
 function ownTotal({ cuda, migMode, nvml }: DeviceSnapshot): number | null {
   return (migMode?.current === true ? cuda?.total : (nvml?.total ?? cuda?.total)) ?? null;
 }
@@ -63,7 +63,7 @@ function ownHeadrooms({ devices }: Reading): OwnHeadroom[] {
   return fullestFirst(gpus, ({ bytes, total }) => ({ left: bytes, total }));
 }
 
-/** Those that programs started here find; where CUDA shows none of them, all. */
+/** GPUs that programs started here find; if CUDA shows none of them, all. */
 export function visibleHeadrooms(snapshot: Reading): OwnHeadroom[] {
   const all = ownHeadrooms(snapshot);
   const visible = all.filter(({ device }) => device.visible !== false);
@@ -76,8 +76,8 @@ export function unattributed({ ledger }: Reading): number {
 }
 
 /**
- * Why it is not known how much of the shared pool processes hold as GPU memory, so that the unattributed bytes contain
- * some of it; null: it is known, or no GPU shares the host's memory.
+ * The reason why GPU memory that processes hold of the shared pool is not known, so that the unattributed bytes contain
+ * some; null: it is known, or no GPU shares the host's memory.
  */
 export function unknownGpuMemory(snapshot: Pick<Reading, 'devices'>): string | null {
   const device = unifiedDevice(snapshot);
@@ -90,17 +90,17 @@ export function unknownGpuMemory(snapshot: Pick<Reading, 'devices'>): string | n
  */
 const HIDDEN_SHARE = 0.13;
 
-/** Whether this many unattributed bytes are more than the kernel and the driver usually take. */
+/** True if this many unattributed bytes are more than the kernel and the driver usually take. */
 export function isMuchHidden(bytes: number, { ledger }: Reading): boolean {
   return bytes >= ledger.total * HIDDEN_SHARE;
 }
 
-/** Whether this driver keeps freed GPU memory in pools at all: by its parameter EnableSystemMemoryPools, or because some is there. */
+/** True if this driver keeps freed GPU memory in pools: EnableSystemMemoryPools says it, or some is there. */
 export function hasPools({ poolBytes, systemMemoryPools }: DriverFacts): boolean {
   return systemMemoryPools === null ? (poolBytes ?? 0) > 0 : systemMemoryPools !== 0;
 }
 
-/** Whether this driver may keep freed GPU memory in pools whose size cannot be read, so that the ledger lacks them. */
+/** True if this driver may keep freed GPU memory in pools of unreadable size, so that the ledger lacks them. */
 export function hasUnknownPools({ driver, from }: Pick<Reading, 'driver' | 'from'>): boolean {
   return driver.poolBytes === null && (hasPools(driver) || isUnread(from['driver.systemMemoryPools']));
 }

@@ -32,7 +32,7 @@ export function refuses({ effect }: Finding): boolean {
   return effect.does === 'refuses';
 }
 
-/** What refuses every load now, the most urgent first; undefined: nothing does. */
+/** The most urgent finding that refuses every load now; undefined: none. */
 export function refusalOf({ findings }: Judgement): Finding | undefined {
   return findings.find(refuses);
 }
@@ -55,8 +55,8 @@ function withHiddenPools(device: Device, reading: Reading): Device {
 }
 
 /**
- * Nothing is safe to load while a finding refuses; what can be loaded is unknown where CUDA itself fails, or where it is not
- * known that a program can start at all.
+ * Nothing is safe to load while a finding refuses; the amount that can be loaded is unknown if CUDA itself fails, or if
+ * it is not known that a program can start at all.
  */
 function withDecision(device: Device, finding: Finding): Device {
   if (device.allocatable.safe === null) return device;

@@ -17,7 +17,7 @@ export interface OutsideMeminfo {
 
 /**
  * The use of MemTotal, row by row. No page is in two rows, and the row `unattributed` is the remainder, so the entries
- * sum to MemTotal to the byte. On a unified machine the remainder contains GPU memory: cudaMalloc pages are in no line
+ * sum to MemTotal to the byte. The remainder contains GPU memory on a unified machine: cudaMalloc pages are in no line
  * of /proc/meminfo. The row `gpuProcesses` never makes the remainder negative: see gpu-processes.ts.
  *
  * The kernel's own counting can make the remainder negative for a moment: counters are summed from per-CPU deltas, and
@@ -67,8 +67,8 @@ export function ledger(host: HostMemory, outside: OutsideMeminfo): Ledger {
 }
 
 /**
- * MemTotal less every row but that of GPU processes, in bytes. What they hold of the shared pool cannot be more, whatever their
- * sum is.
+ * MemTotal less every row but that of GPU processes, in bytes. Their part of the shared pool cannot be more, whatever
+ * their sum is.
  */
 export function mostGpuMemory(
   host: HostMemory,

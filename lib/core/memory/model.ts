@@ -20,9 +20,9 @@ export interface ModelFacts {
  *
  * The CUDA attribute *integrated* decides, as in ggml, RMM and vLLM. A product name does not (names change), nor do
  * equal totals (a substitution by another tool), nor missing NVML memory info alone (a MIG slice, a lost GPU and a
- * broken driver have none either). Without CUDA, NVML's *ATS and NOT_SUPPORTED* together decide: a GH200 has ATS but
- * reports memory, and a broken GPU has no addressing mode. In MIG mode a GH200 reports no memory either, so there they
- * decide nothing.
+ * broken driver have none either). NVML's *ATS and NOT_SUPPORTED* together decide without CUDA: a GH200 has ATS but
+ * reports memory, and a broken GPU has no addressing mode. A GH200 in MIG mode reports no memory either, so they decide
+ * nothing there.
  */
 export function memoryModel(facts: ModelFacts): { model: MemoryModel; from: string } {
   if (facts.integrated === 1) return { model: 'unified', from: 'CUDA attribute integrated = 1' };
@@ -57,7 +57,7 @@ function isMigOff(migMode: ModelFacts['migMode']): boolean {
 const ALL_OF_MEMORY = 0.95;
 
 /**
- * Whether CUDA gives a device that shares the host's memory only a part of it, as on N1X, where CUDA's total is the
+ * True if CUDA gives a device that shares the host's memory only a part of it, as on N1X, where CUDA's total is the
  * carve-out and a share of the rest: 46,477 MiB of 54.2 GiB.
  */
 export function hasOwnLimit(cudaTotal: number | null, hostTotal: number): cudaTotal is number {

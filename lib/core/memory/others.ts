@@ -12,7 +12,7 @@ import type {
 import type { Floor } from './floor.ts';
 import { heldTogether, whyIncomplete } from './gpu-processes.ts';
 
-/** More than a driver holds of an idle GPU. Less is not worth a word where no process is listed. */
+/** A driver holds less of an idle GPU. Less than this is not reported if no process is listed. */
 const HELD_BY_SOMEONE = 256 * MiB;
 
 /**
@@ -30,9 +30,9 @@ export const MIN_SHARE = 256 * MiB;
 export const DEFAULT_SHARE_TEXT = `if there are any, the larger of ${SHARE / GiB} GiB and ${Math.round(SHARE_OF_HELD * 100)} % of what they hold`;
 
 /**
- * Who else holds memory of a device; null: nobody.
+ * Other processes that hold memory of a device; null: none.
  *
- * @param ownPid of the calling process, which is not an other user.
+ * @param ownPid the calling process, which is not an other user.
  * @param most of the shared pool that processes can hold together, in bytes.
  */
 export function otherUsers(
@@ -80,7 +80,7 @@ function defaultShare(held: number | null): number {
   return Math.max(SHARE, Math.ceil((held ?? 0) * SHARE_OF_HELD));
 }
 
-/** On unified memory the floor is left to the other users, too: the larger of the two binds. */
+/** The floor of unified memory is left to the other users, too: the larger of the two binds. */
 export function floorWithShare(floor: Floor, share: StressReport['share']): Floor {
   if (share === null || share.bytes <= floor.bytes) return floor;
   return { bytes: share.bytes, from: `the share of the GPU’s other users: ${share.from}` };

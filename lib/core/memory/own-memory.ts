@@ -3,18 +3,18 @@
 import { MiB } from '../../base/format.ts';
 import type { DeviceSnapshot, Reading } from '../../types/index.ts';
 
-/** A program that uses a GPU takes more: an empty CUDA context is 250 to 550 MiB. What was there moves by less. */
+/** A program that uses a GPU takes more: an empty CUDA context is 250 to 550 MiB. Other use moves by less. */
 export const TAKEN_BYTES = 64 * MiB;
 
 /** Memory of a GPU that programs can use, as NVML reports it. */
 export interface OwnGpu {
-  /** As in the snapshot. */
+  /** Index in the snapshot. */
   index: number;
   nvmlIndex: number;
   name: string | null;
-  /** Whether programs started here find it. */
+  /** True if programs started here find it. */
   visible: boolean;
-  /** Without what the driver reserves, in bytes. */
+  /** Bytes without the driver's reserve. */
   total: number;
 }
 
@@ -23,7 +23,7 @@ export interface UnreadGpu {
   index: number;
   name: string | null;
   visible: boolean;
-  /** Why, as a clause. */
+  /** The reason, as a clause. */
   why: string;
 }
 
@@ -64,7 +64,7 @@ export function gpuText({ index, name }: Pick<OwnGpu, 'index' | 'name'>): string
   return name === null ? `GPU ${index}` : `GPU ${index}, ${name}`;
 }
 
-/** What the guard leaves out on these GPUs, as a sentence; null: there are none. */
+/** Sentence about what the guard leaves out on these GPUs; null: there are none. */
 export function unguardedText(gpus: readonly Pick<OwnGpu, 'index' | 'name'>[]): string | null {
   if (gpus.length === 0) return null;
   const names = gpus.map(gpuText).join('; ');

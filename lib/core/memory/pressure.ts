@@ -59,11 +59,11 @@ export interface PressureFacts {
   host: Pick<HostMemory, 'available' | 'swapFree' | 'swapTotal' | 'total'>;
   /** CUDA or NVML that does not answer: "NVML does not answer"; null: both answer, or were not asked. */
   silent?: string | null;
-  /** Of the snapshot: the reason why `pressure` is null. */
+  /** The snapshot's reasons, also why `pressure` is null. */
   from?: Readonly<Record<string, string>>;
 }
 
-/** Why pressure is unknown: the kernel reports it, but not to this user or not in time; or it has no such report. */
+/** The reason why pressure is unknown: this user may not read it, it came late, or the kernel has no such report. */
 function unknownBecause({ from }: Pick<PressureFacts, 'from'>): { why: string; next: string | null } {
   const reason = from?.pressure ?? '';
   if (reason.startsWith('ERR_UMA_PERMISSION')) return { why: 'this user may not read it', next: READ_PSI };
@@ -75,11 +75,11 @@ function unknownBecause({ from }: Pick<PressureFacts, 'from'>): { why: string; n
 export interface PressureJudgement {
   state: PressureState;
   level: Level;
-  /** What is seen, without a capital and a full stop; '' for `none`. */
+  /** The observation, without a capital and a full stop; '' for `none`. */
   text: string;
-  /** What to do; null: nothing. */
+  /** The next step; null: none. */
   next: string | null;
-  /** For `unknown`: the reason. */
+  /** The reason for `unknown`. */
   why?: string;
 }
 
@@ -128,7 +128,7 @@ function judgeStall({ full }: Pressure, facts: PressureFacts): PressureJudgement
   };
 }
 
-/** What makes a freeze of a stall, as the rest of its sentence; null: nothing, so it is a spike. */
+/** The sign that a stall is a freeze, as the rest of its sentence; null: nothing, so it is a spike. */
 function whyFreeze({ avg10, avg60, avg300 }: Pressure['full'], { host, silent = null }: PressureFacts): string | null {
   const { low } = lowMemory(host.total);
   if (host.available !== null && host.available < low) return `, with only ${formatBytes(host.available)} available`;
@@ -152,7 +152,7 @@ function judgeWaiting(percent: number, { available, total }: PressureFacts['host
   };
 }
 
-/** What to do where the kernel does not report pressure; as part of a sentence. */
+/** The remedy if the kernel does not report pressure; part of a sentence. */
 const PSI_ON = 'boot with psi=1 to get the best known warning of a freeze';
 
 const READ_PSI = 'run it as a user who may read /proc/pressure/memory';
@@ -186,8 +186,8 @@ function waitingText(percent: number): string {
 const FREEZE_BEGINS = 'this is how a freeze begins';
 
 /**
- * Why page cache should not be dropped now, as part of a sentence; null: it may be. A spike is reason enough: it is the
- * programs' use of the cache that counts, not the danger.
+ * Returns why page cache should not be dropped now, as part of a sentence; null: it may be. A spike is reason enough:
+ * it is the programs' use of the cache that counts, not the danger.
  */
 export function whyNotDrop(facts: PressureFacts): string | null {
   const percent = waitingPercent(facts.pressure) ?? stalledPercent(facts.pressure);

@@ -1,4 +1,4 @@
-/** What programs do where their command line says nothing: shares of the memory, and limits of a context. */
+/** Defaults of programs for options that their command line lacks: shares of the memory, and limits of a context. */
 
 import type { FitProgram } from '../../types/index.ts';
 

@@ -31,7 +31,7 @@ export const WHO_OPENED_GPU = 'sudo fuser -v /dev/nvidia*';
 /** The fastest relief when no task can run: GPU memory comes back when its process ends. */
 export const STOP_LARGEST = 'stop the largest GPU process';
 
-/** Where nothing is known of the time before. */
+/** Remedy if nothing is known of the time before. */
 export const KEEP_HISTORY = 'umaprobe record keeps a history';
 
 /** Kernel option against free memory that kexec-handover leaves as CMA. */
@@ -39,7 +39,7 @@ export const KHO_OFF = 'kho=off';
 
 export const BOOT_WITHOUT_KHO = `boot with ${KHO_OFF}`;
 
-/** For a shell, a unit of systemd and a container: each has a limit of its own. */
+/** A shell, a unit of systemd and a container have a limit of their own each. */
 export const LOCK_ANY_AMOUNT =
   'in a shell: ulimit -l unlimited (as root, or after "* - memlock unlimited" in /etc/security/limits.conf and a new login); ' +
   'of a unit: LimitMEMLOCK=infinity; of a container: docker run --ulimit memlock=-1';

@@ -1,5 +1,5 @@
 /**
- * What a program can load, by the rule that stress keeps to: the host keeps its floor, and a device's other users their
+ * Memory that a program can load, by the rule of stress: the host keeps its floor, and a device's other users their
  * share.
  */
 
@@ -48,13 +48,13 @@ export function reserveFor(total: number, requested: number | null, others: Othe
 
 const PROGRAM_TEXT = `${formatBytes(PROGRAM_BYTES)} for the program itself`;
 
-/** What a program can load, in bytes: `low` for certain, at most `high`. null: unknown. */
+/** Bytes that a program can load: `low` for certain, at most `high`. null: unknown. */
 export interface Safe {
   low: number | null;
   high: number | null;
   /** The rule and its numbers. */
   from: string;
-  /** What the difference of the two depends on; null: they are equal. */
+  /** The condition on which the difference depends; null: the two are equal. */
   between: string | null;
 }
 
@@ -70,7 +70,7 @@ export interface HostFacts {
   cudaLeft: number | null;
 }
 
-/** Of the device that shares the host's memory. */
+/** Facts of the device that shares the host's memory. */
 export function hostFacts(
   { contiguity, driver, host, kernel }: Pick<Reading, 'contiguity' | 'driver' | 'host' | 'kernel'>,
   device: Pick<DeviceSnapshot, 'attributes' | 'cuda' | 'others' | 'processes' | 'processesComplete'>,
@@ -102,7 +102,7 @@ export function cudaLeft({
 }
 
 /**
- * On a unified device.
+ * Range on a unified device.
  *
  * @param requested floor in bytes; null: the default.
  */
@@ -160,12 +160,12 @@ function poolsText({ poolBytes }: Pick<HostFacts, 'poolBytes'>): string {
   return (poolBytes ?? 0) > 0 ? ' + driver pools' : '';
 }
 
-/** What an ordinary user does not see of the free memory. */
+/** Part of the free memory that an ordinary user cannot judge. */
 const STUCK_UNKNOWN =
   'how much of the free memory compaction can join to blocks of 2 MiB is not known: only root reads /proc/pagetypeinfo';
 
 /**
- * On a device with memory of its own, where an allocation that does not fit is refused and the host loses nothing.
+ * Range on a device with its own memory: it refuses an allocation that does not fit, and the host loses nothing.
  *
  * @param immediate free bytes of the device; null: unknown.
  */

@@ -6,7 +6,7 @@ import { MiB } from '../../base/format.ts';
 import type { HostMemory } from '../../types/index.ts';
 
 /**
- * Share of swap that counts as full. In the best documented wedges swap was full with 38 of 120 GiB free (blackbox,
+ * Share of swap that counts as full. Swap was full with 38 of 120 GiB free in the best documented wedges (blackbox,
  * four wedges).
  */
 const FULL_SHARE = 0.9;
@@ -28,12 +28,12 @@ export function swapUse({
 }
 
 /**
- * Share of MemTotal. With more than this available, full swap only shows an earlier shortage. In the wedges above at most
- * 46 of 128.5 GB were available.
+ * Share of MemTotal. Full swap beside more available memory only shows an earlier shortage. The wedges above had at
+ * most 46 of 128.5 GB available.
  */
 const LITTLE_AVAILABLE = 0.4;
 
-/** Whether so little is available that full swap is no sign of an earlier shortage. */
+/** True if so little is available that full swap is no sign of an earlier shortage. */
 export function isLittleForSwap({ available, total }: Pick<HostMemory, 'available' | 'total'>): boolean {
   return available !== null && available <= total * LITTLE_AVAILABLE;
 }

@@ -11,12 +11,12 @@ export function isUntried(device: DeviceSnapshot): boolean {
   return device.cuda === null && device.cudaIndex !== null && contextFailure(device) === undefined;
 }
 
-/** What is said of it. */
+/** Text about such a device. */
 export const UNTRIED = 'Whether a CUDA program can start was not tried: umaprobe doctor does that.';
 
 /**
- * Whether a context may be tried there: where nothing of it stays (driver 590 and later keep its memory in their pools), and
- * where its 256 MiB and more are not what brings the machine down.
+ * True if a context may be tried there: nothing of it stays (driver 590 and later keep its memory in their pools), and
+ * the machine can spare its 256 MiB and more.
  */
 export function mayTryContext({ driver, host, pressure }: Pick<Reading, 'driver' | 'host' | 'pressure'>): boolean {
   const isCalm = stalledPercent(pressure) === null && (host.available ?? 0) >= lowMemory(host.total).low;

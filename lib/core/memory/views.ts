@@ -8,7 +8,7 @@ export interface ViewFacts {
   host: HostMemory;
   cuda: DeviceSnapshot['cuda'];
   /**
-   * What became of cudaMemGetInfo. `untried`: nothing was asked, so its answer is not known to differ from MemFree on an
+   * Result of cudaMemGetInfo. `untried`: it was not called, so its answer is not known to differ from MemFree on an
    * integrated GPU. `failed`: it or the context that it needs was refused. `silent`: it did not return in time.
    * `absent`: CUDA cannot be used, so no program sees this device.
    */
@@ -16,7 +16,7 @@ export interface ViewFacts {
   nvml: DeviceSnapshot['nvml'];
   /** Total that CUDA reports for the device, without a context (totalGlobalMem); null: unknown. */
   cudaTotal: number | null;
-  /** Why `cuda` and `nvml` are null. */
+  /** The reason why `cuda` and `nvml` are null. */
   whyNoCuda: string;
   whyNoNvml: string;
   /** Environment of the process that would start the tool; ggml reads one variable. */
@@ -52,7 +52,7 @@ export function views(facts: ViewFacts): { bytes: Record<ViewName, number | null
 }
 
 /**
- * On an integrated GPU `cudaMemGetInfo` reports MemFree, so its answer is known without a context, unless it fails, or
+ * The answer of `cudaMemGetInfo` on an integrated GPU is MemFree, so it is known without a context, unless it fails, or
  * CUDA's total is not MemTotal.
  */
 function cudaMemGetInfo({ model, host, cuda, cudaState, cudaTotal, whyNoCuda }: ViewFacts): View {
@@ -99,8 +99,7 @@ function llamaCpp(facts: ViewFacts): View {
   if (cudaState === 'absent') return { bytes: null, from: `llama.cpp finds no CUDA device: ${whyNoCuda}` };
   if (cudaState === 'silent') return { bytes: null, from: `llama.cpp waits for cudaMemGetInfo: ${whyNoCuda}` };
   const cudaView = cudaMemGetInfo(facts);
-  const forced = facts.environment.GGML_CUDA_ENABLE_UNIFIED_MEMORY !== undefined;
-  if (model !== 'unified' && !forced)
+  if (model !== 'unified' && facts.environment.GGML_CUDA_ENABLE_UNIFIED_MEMORY === undefined)
     return { bytes: cudaView.bytes, from: `llama.cpp takes cudaMemGetInfo on this device: ${cudaView.from}` };
   const exception =
     model === 'unified' ? '' : ' (GGML_CUDA_ENABLE_UNIFIED_MEMORY is set, so it treats this device as unified)';

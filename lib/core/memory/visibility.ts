@@ -1,4 +1,4 @@
-/** What CUDA_VISIBLE_DEVICES does to the machine's GPUs: which it hides, and why a value hides more than was meant. */
+/** Effect of CUDA_VISIBLE_DEVICES on the machine's GPUs: which it hides, and why a value hides more than was meant. */
 
 import { clean } from '../../base/format.ts';
 import type { DeviceSnapshot, Reading } from '../../types/index.ts';
@@ -15,7 +15,7 @@ export function invisibleDevices({ devices }: Pick<Reading, 'devices'>): DeviceS
   return devices.filter(({ visible }) => visible === false);
 }
 
-/** Whether the variable hides every GPU of the machine. CUDA then works and answers that there is none. */
+/** True if the variable hides every GPU of the machine. CUDA then works and answers that there is none. */
 export function hidesAll(snapshot: Visibility): boolean {
   const { cudaVisibleDevices, devices, libraries } = snapshot;
   return (
@@ -53,7 +53,7 @@ export function misleadingEntry({ cudaVisibleDevices, devices }: Visibility): st
   return null;
 }
 
-/** By index, or by the first characters of a UUID. An index stands for itself: CUDA's order is not known here. */
+/** Devices by index or the first characters of a UUID. CUDA's order is not known here: an index stands for itself. */
 function devicesNamed(entry: string, devices: readonly DeviceSnapshot[]): (number | string | null)[] {
   if (/^\d+$/.test(entry)) return Number(entry) < devices.length ? [Number(entry)] : [];
   if (!entry.startsWith('GPU-')) return [];

@@ -3,7 +3,7 @@
 import { GiB, KiB } from '../../base/format.ts';
 import type { Reading } from '../../types/index.ts';
 
-/** From here on it is raised by hand: the kernel's own choice is at most 256 MiB, and more with transparent huge pages. */
+/** Raised by hand from here on: the kernel's own choice is at most 256 MiB, and more with transparent huge pages. */
 const RAISED = GiB;
 
 /** MemAvailable is lower by about this much per byte of min_free: 4 GiB lowered it by 6.2 GiB (tonyd2wild PR 19). */

@@ -166,7 +166,7 @@ function isPackage(root: string): boolean {
   }
 }
 
-/** What the user can do about it on this platform. */
+/** The user's remedy on this platform. */
 function remedy(root: string): string {
   if (process.platform !== 'linux')
     return `umaprobe reads the memory of Linux machines; on ${process.platform} it has nothing to read.`;
@@ -180,7 +180,7 @@ function remedy(root: string): string {
 /** Names the package's folder, so that it works from every folder and with every package manager. */
 function buildCommand(root: string): string {
   const script = join(root, 'scripts', 'native-build.mjs');
-  // Of the standalone file.
+  // The standalone file has no such script.
   if (!existsSync(script)) return 'The package of npm can be built from source.';
   return `With a C++17 compiler, build it from source: node ${/^[\w@%+=:,./-]+$/.test(script) ? script : `'${script}'`}`;
 }

@@ -21,11 +21,11 @@ export interface NativeCudaDevice {
   pciBusId?: Fact<string>;
   computeCapability?: Fact<string>;
   totalMem?: Fact<number>;
-  /** Whether this process has a primary context (`cuDevicePrimaryCtxGetState`). */
+  /** True if this process has a primary context (`cuDevicePrimaryCtxGetState`). */
   contextActive?: Fact<boolean>;
   /** `[free, total]` of cudaMemGetInfo; absent: not requested. */
   memGetInfo?: Fact<[number, number]>;
-  /** Name of a DeviceAttribute → value. */
+  /** Name in DEVICE_ATTRIBUTES → value. */
   attributes?: Record<string, Fact<number>>;
 }
 
@@ -95,7 +95,7 @@ export interface NativeAllocator {
   durationMs: number;
 }
 
-/** What the guard of a probe trips by; the rest is in native/guard/rules.h. */
+/** Rules by which the guard of a probe trips; the others are in native/guard/rules.h. */
 export interface ProbeRules {
   /** Trips when MemAvailable is below; 0: not watched. */
   floorBytes: number;
@@ -140,13 +140,13 @@ export interface NativeGuard {
 }
 
 export interface NativeRecorderOptions {
-  /** Between two readings of MemFree, 1,000 to 1,000,000. */
+  /** Time between two readings of MemFree, 1,000 to 1,000,000. */
   intervalUs: number;
   /** Time of one frame of readings: last, lowest and highest values. */
   frameUs: number;
-  /** Between two writes, each followed by fdatasync. */
+  /** Time between two writes, each followed by fdatasync. */
   syncUs: number;
-  /** As it is named in messages. */
+  /** Its name in messages. */
   folder: string;
   /** Descriptors of the folder and of its lock. The recorder duplicates both. */
   folderFd: number;
@@ -174,7 +174,7 @@ export interface NativeRecorder {
   cpuMs: number;
   lowestFree: number | null;
   lowestAvailable: number | null;
-  /** Of the last write; null: it succeeded. */
+  /** Failure of the last write; null: it succeeded. */
   failure: Failure | null;
 }
 
@@ -202,13 +202,13 @@ export interface NativeCachedFile {
   /** null: mincore does not report it. */
   dirty?: number | null;
   writeback?: number | null;
-  /** On a memory file system (tmpfs): the pages are the file itself and cannot be evicted. */
+  /** True on a memory file system (tmpfs): the pages are the file itself and cannot be evicted. */
   memory?: true;
   /** Eviction only. Absent: not permitted, as for `cached`. */
   cachedAfter?: number;
   syncMs?: number;
   /**
-   * For a `problem`: why it could not be opened or examined. For a `file`: why its pages are unknown (EPERM), or why it
+   * A `problem` has why it could not be opened or examined. A `file` has why its pages are unknown (EPERM), or why it
    * could not be written (fdatasync; then none of its pages were evicted).
    */
   failure?: Failure;
@@ -220,7 +220,7 @@ export interface NativeWalkOptions {
    * first. Files whose pages are not visible are advised too; the result for them is unknown.
    */
   mode: 'status' | 'evict' | 'evict-sync';
-  /** Also list files without cached pages, links and special files, which are otherwise only counted. */
+  /** Lists also files without cached pages, links and special files, which are otherwise only counted. */
   listEmpty: boolean;
   /**
    * List only files that are among the `top` most-cached found so far, and files that an eviction left partly cached.
@@ -228,13 +228,13 @@ export interface NativeWalkOptions {
    * entries take 0.25 s of the JavaScript thread.
    */
   top?: number;
-  /** Use mincore even if cachestat is available. For tests. */
+  /** Tests use mincore even if cachestat is available. */
   method?: 'mincore';
 }
 
 export interface NativeWalkBatch {
   method: 'cachestat' | 'mincore';
-  /** About 450 at most; the next call returns the rest. The sums below cover the whole walk so far. */
+  /** They are about 450 at most; the next call returns the rest. The sums below cover the whole walk so far. */
   entries: NativeCachedFile[];
   /**
    * Four columns for every file with cached pages since the last batch, listed or not: dev, ino, cached, cachedAfter
@@ -246,7 +246,7 @@ export interface NativeWalkBatch {
   /** Symbolic links inside trees, and inodes found again (hard links, a path given twice). */
   links: number;
   special: number;
-  /** Without `listEmpty` the first 100 are listed. */
+  /** Number of all problems; only the first 100 are listed without `listEmpty`. */
   problems: number;
   /** Files deleted between the directory listing and their examination; not counted as problems. */
   vanished: number;
@@ -297,8 +297,13 @@ export interface NativeBinding {
   /** The same for a text that was read before. */
   parseMeminfo(text: string, out: Float64Array): Failure | null;
   /**
-   * Texts of files in /proc and /sys, of the real or the simulated kernel; each at most 1 MiB. Without a time limit: a
-   * file that does not answer stops this thread. Fails at once for a file of which a reading within a limit has not
+   * Bytes of free pages in the lists of the processors, in a text of /proc/zoneinfo. NaN: the text has no list, a list is not
+   * readable, or the text is cut off.
+   */
+  parseCpuLists(text: string): number;
+  /**
+   * Texts of files in /proc and /sys, of the real or the simulated kernel; each at most 1 MiB. There is no time limit:
+   * a file that does not answer stops this thread. Fails at once for a file whose reading within a limit has not
    * returned.
    */
   readFiles(paths: string[]): Fact<string>[];
@@ -308,8 +313,8 @@ export interface NativeBinding {
    */
   readFilesWithin(paths: string[], deadlineMs: number): Promise<Fact<string>[]>;
   /**
-   * The same for files that are read again and again: their descriptors stay open. Of each text at most so many bytes,
-   * 1 to 1 MiB.
+   * The same for files that are read again and again: their descriptors stay open. `bytes` limits each text, 1 to 1
+   * MiB.
    */
   rereadFilesWithin(paths: string[], bytes: number[], deadlineMs: number): Promise<Fact<string>[]>;
   /** Size of a base page in bytes (sysconf), of the real or the simulated kernel. */
@@ -329,8 +334,9 @@ export interface NativeBinding {
   readCuda(memGetInfo: 0 | 1 | 2, deadlineMs: number, knownIdentities?: number): Promise<NativeCudaReport>;
   readNvml(deadlineMs: number): Promise<NativeNvmlReport>;
   /**
-   * What a snapshot reads each time, as one answer, because waking this thread takes longer than most readings: NVML,
-   * CUDA, the counters of /proc/meminfo as `hostMemory` gives them, and files as `rereadFilesWithin`.
+   * The readings of each snapshot in one answer, because waking this thread takes longer than most readings:
+   * /proc/zoneinfo as `parseCpuLists` and /proc/meminfo as `hostMemory` give their numbers, files as
+   * `rereadFilesWithin`, NVML and CUDA.
    */
   readMachine(
     memGetInfo: 0 | 1 | 2,
@@ -339,7 +345,7 @@ export interface NativeBinding {
     paths: string[],
     bytes: number[],
     filesDeadlineMs: number,
-  ): Promise<[NativeNvmlReport, NativeCudaReport, host: [Fact<Float64Array>], texts: Fact<string>[]]>;
+  ): Promise<[[Fact<number>], [Fact<Float64Array>], texts: Fact<string>[], NativeNvmlReport, NativeCudaReport]>;
   /** cudaMemGetInfo of a device, unchanged, on the CUDA worker thread; creates a context. */
   memGetInfo(device: number, deadlineMs: number): Promise<Fact<[number, number]>>;
   /**
@@ -393,9 +399,9 @@ export interface NativeBinding {
   /** pipe2(2): the descriptors to read from and to write to. Node's own pipes are sockets, which cannot be opened as /dev/stdout. */
   openPipe(): [number, number] | Failure;
   /**
-   * From now on the signals that a program can take are for the program of a guard: they are written to a pipe. Its end to
-   * read from; -1: none, or they are taken already. Listeners of these signals that are added or removed until
-   * `returnSignals` end that.
+   * Gives the signals that a program can take to the program of a guard from now on: they are written to a pipe.
+   * Returns the pipe's end to read from; -1: none, or they are taken already. Listeners of these signals that are added
+   * or removed until `returnSignals` end that.
    */
   takeSignals(): number;
   returnSignals(): void;
@@ -425,8 +431,8 @@ export interface NativeBinding {
    */
   cacheWalk(paths: string[], options: NativeWalkOptions): Fact<number>;
   /**
-   * Continues the walk for about `sliceMs`, at least one file, on a worker thread. After a TIMEOUT nothing is lost: the
-   * next batch has the results; its message names the path where the walk is blocked. EINVAL: no such walk, or it is finished.
+   * Continues the walk for about `sliceMs`, at least one file, on a worker thread. A TIMEOUT loses nothing: the next
+   * batch has the results; its message names the blocking path. EINVAL: no such walk, or it is finished.
    */
   cacheNext(walk: number, sliceMs: number, deadlineMs: number): Promise<Fact<NativeWalkBatch>>;
   /** Ends a walk early. Unknown ids and finished walks are ignored. */

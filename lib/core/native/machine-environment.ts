@@ -15,7 +15,7 @@ export function programFolder(stateFolder: string): string {
 
 /**
  * Additional variables for any other program: it finds NVIDIA's libraries and nvidia-smi in the folder of the machine
- * first. With `preload` the simulator also serves /proc/meminfo and the other simulated kernel files.
+ * first. `preload`: the simulator also serves /proc/meminfo and the other simulated kernel files.
  */
 export function foreignVariables(
   stateFolder: string,
@@ -35,7 +35,7 @@ export function foreignVariables(
   }
   const variables: Record<string, string> = {
     LD_LIBRARY_PATH: prepend(libraries, env.LD_LIBRARY_PATH),
-    // Without PATH, programs look in /bin and /usr/bin.
+    // Programs without PATH look in /bin and /usr/bin.
     PATH: prepend(programFolder(stateFolder), env.PATH ?? '/bin:/usr/bin'),
   };
   if (preload) variables.LD_PRELOAD = prepend(join(libraries, basename(simulator)), env.LD_PRELOAD);

@@ -3,7 +3,7 @@
 import { blockRoom } from '../memory/contiguity.ts';
 import type { HostReading } from './context.ts';
 
-/** What can be allocated in such blocks for certain, in bytes; null: not known, or not needed. */
+/** Bytes that can be allocated in such blocks for certain; null: not known, or not needed. */
 export function roomOf({ inLargeBlocks, memAvailable, memFree, stuck, unpinnable }: HostReading): number | null {
   if (inLargeBlocks === null || memAvailable === null || memFree === null) return null;
   const free = Math.max(inLargeBlocks, memFree - unpinnable);

@@ -54,7 +54,7 @@ export function childContext(parts: ContextParts): {
     return requestedStop;
   }
 
-  /** If the journal cannot be written, the loop must end, and what it has measured is worth a report. */
+  /** If the journal cannot be written, the loop must end, and its measurements are worth a report. */
   function journal(write: () => void): void {
     try {
       write();

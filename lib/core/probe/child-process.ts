@@ -10,7 +10,7 @@ const OUTPUT_TAIL_CHARACTERS = 2_000;
 
 const tail = (text: string): string => text.slice(-OUTPUT_TAIL_CHARACTERS);
 
-/** How the process exited. */
+/** Exit of the process. */
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;

@@ -1,4 +1,4 @@
-/** What the parent knows of its child: the messages that it has sent so far. */
+/** State of the child as its parent knows it: the messages that it has sent so far. */
 
 import { isFailure } from '../../base/facts.ts';
 import { deserializeError } from '../../base/serialized-error.ts';
@@ -14,7 +14,7 @@ export class ChildState<Result> {
   isDone = false;
   #trip: ProbeTrip | null = null;
   #error: Error | null = null;
-  /** What the caller's function threw or rejected with; an object, because that can be anything, null included. */
+  /** Error of the caller's function; wrapped, because it can throw or reject with anything, null included. */
   #thrown: { error: unknown } | null = null;
   /** Promises of the caller's function that have not settled. */
   readonly #pending = new Set<Promise<void>>();

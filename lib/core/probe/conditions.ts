@@ -18,10 +18,10 @@ export interface Conditions {
   acceptAFrozenMachine: boolean;
 }
 
-/** Why a run is not started. */
+/** Reason for not starting a run. */
 export type StartRefusal = Refusal<'floor' | 'pressure' | 'swap'>;
 
-/** What a finding that refuses is for a probe. Other findings that refuse are about the GPU, which the preflight looks for itself. */
+/** A probe's cause for a finding that refuses. Others that refuse are about the GPU, which the preflight checks. */
 const CAUSES: Readonly<Partial<Record<FindingId, StartRefusal['cause']>>> = {
   pressure: 'pressure',
   'swap.full': 'swap',

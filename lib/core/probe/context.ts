@@ -32,14 +32,14 @@ export interface PlannedStep {
   predictedCost?: number;
 }
 
-/** Why a step is not made or, with further causes, a run is not started. */
+/** Reason against a step or, with further causes, against a run. */
 export interface Refusal<Cause extends string = 'floor' | 'pressure' | 'contiguity'> {
   cause: Cause;
   /** The numbers behind the cause, and the remedy if there is one. */
   sentence: string;
 }
 
-/** How a step ended, for the journal. */
+/** Result of a step, for the journal. */
 export interface StepResult {
   state: string;
   heldBytes: number;
@@ -60,8 +60,8 @@ export interface HostReading {
 }
 
 /**
- * Why the loop must end. `guard`: the native thread has stopped the allocator and freed all blocks. `journal`: it can no
- * longer be written, as on a full disk; what was measured stays valid.
+ * Reason for the loop to end. `guard`: the native thread has stopped the allocator and freed all blocks. `journal`: it
+ * can no longer be written, as on a full disk; the measurements stay valid.
  */
 export interface Stop {
   cause: 'aborted' | 'timeout' | 'guard' | 'journal';
@@ -76,21 +76,21 @@ export interface ChildContext {
   /** Open on `limits.device`. */
   readonly allocator: NativeAllocator;
   readonly limits: RunLimits;
-  /** Why the loop must end; null: it may go on. Check it between any two native calls: it takes about a microsecond. */
+  /** Reason to end the loop; null: it may go on. Check it between any two native calls: it takes a microsecond. */
   stop(): Stop | null;
   /** Waits `ms`, or until there is a reason to stop. */
   pause(ms: number): Promise<void>;
   /**
-   * Call before each step. While pressure is above half of its limit, waits for it to fall: up to 30 s, and up to 120 s
-   * in the whole run. Page cache that is reclaimed for the last allocation causes pressure as well; that is normal and
-   * ends when nothing more is allocated. At the limit itself `check` refuses the step.
+   * Call before each step. Waits while pressure is above half of its limit: up to 30 s, and up to 120 s in the whole
+   * run. Page cache that is reclaimed for the last allocation causes pressure as well; that is normal and ends when
+   * nothing more is allocated. `check` refuses the step at the limit itself.
    */
   waitForLowPressure(): Promise<void>;
   reading(kind: AllocatorKind): HostReading;
   /**
-   * Why the step must not be made now; null: it may. Checks the floor against MemAvailable less the step's cost,
-   * pressure, and, for eager kinds on unified memory, free blocks of 2 MiB. Reads the machine unless a fresh `reading`
-   * is passed.
+   * Returns why the step must not be made now; null: it may. Checks the floor against MemAvailable less the step's
+   * cost, pressure, and, for eager kinds on unified memory, free blocks of 2 MiB. Reads the machine unless a fresh
+   * `reading` is passed.
    */
   check(step: PlannedStep, reading?: HostReading): Refusal | null;
   /**

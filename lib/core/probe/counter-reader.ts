@@ -27,7 +27,7 @@ const STATM = '/proc/self/statm';
 const NVML_DEADLINE_MS = 2_000;
 
 export class CounterReader {
-  /** As of the last reading. */
+  /** Sources of the last reading. */
   readonly sources: CounterSources = {
     memFree: '/proc/meminfo MemFree',
     memAvailable: '/proc/meminfo MemAvailable',
@@ -125,8 +125,8 @@ export class CounterReader {
   }
 
   /**
-   * NVML's pids are those of the first PID namespace. In a container this process has another pid there: it is the new
-   * one if NVML lists exactly one new pid.
+   * NVML's pids are those of the first PID namespace. This process has another pid there if it is in a container: the
+   * new one, if NVML lists exactly one new pid.
    */
   #processBytes({ processes }: NativeNvmlDevice): number | null {
     if (processes === undefined || isFailure(processes)) {

@@ -15,7 +15,7 @@ export const COUNTERS = [
 /** All counters at one instant, in bytes; null: cannot be read. */
 export type Counters = Record<Counter, number | null>;
 
-/** For each counter the file or function that it was read from, or why it is null. */
+/** The file or function that each counter was read from, or the reason for its null. */
 export type CounterSources = Record<Counter, string>;
 
 /** The counters around one allocation. */

@@ -1,4 +1,4 @@
-/** Which file a run keeps its journal in. */
+/** Chooses the file in which a run keeps its journal. */
 
 import { isFailure } from '../../base/facts.ts';
 import { defaultJournal } from '../journal/index.ts';

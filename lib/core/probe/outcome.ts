@@ -10,11 +10,11 @@ import type { ProbeRun } from './spec.ts';
 export interface StepFailure {
   state: 'stopped' | 'out-of-memory' | 'failed';
   reason: string;
-  /** The call has not returned. Until it does, no other call of the same library will. */
+  /** True: the call has not returned. No other call of the same library does until then. */
   hung: boolean;
 }
 
-/** Why the call failed and, where it did not return in time, how to allow it more. */
+/** Returns why the call failed and, if it did not return in time, how to allow it more. */
 export function failureReason(failure: Failure): string {
   if (errorCode(failure) !== 'ERR_UMA_TIMEOUT') return reason(failure);
   return `${reason(failure)}; if it only needs longer, allow more: --step-timeout (stepTimeoutMs)`;
@@ -36,7 +36,7 @@ export interface RunOutcome {
   reason: string | null;
 }
 
-/** Whether the caller ended the run; the guard and a journal that cannot be written stop it. */
+/** True if the caller ended the run; the guard and a journal that cannot be written stop it. */
 export function isCallers(cause: Stop['cause']): cause is 'aborted' | 'timeout' {
   return cause === 'aborted' || cause === 'timeout';
 }

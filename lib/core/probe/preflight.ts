@@ -24,16 +24,16 @@ const SNAPSHOT = { memGetInfo: 'never', deadlineMs: 5_000, childDeadlineMs: 5_00
 /** The part of the baseline that is read from the machine. */
 export type PreflightResult = Pick<Baseline, 'snapshot' | 'device' | 'floor' | 'others' | 'share'>;
 
-/** What decides whether a run may start. */
-type Run = Pick<ProbeSpec<unknown, unknown>, 'command' | 'kinds' | 'options' | 'share'>;
+/** Facts that decide whether a run may start. */
+type PlannedRun = Pick<ProbeSpec<unknown, unknown>, 'command' | 'kinds' | 'options' | 'share'>;
 
 /** @throws UmaError `ERR_UMA_FLOOR` if it is not safe to start, or the code why the device cannot be used. */
-export async function preflight(spec: Run): Promise<PreflightResult> {
+export async function preflight(spec: PlannedRun): Promise<PreflightResult> {
   const found = await read(spec);
   return (await writeDirtyPages(found, spec.options)) ? read(spec) : found;
 }
 
-async function read(spec: Run): Promise<PreflightResult> {
+async function read(spec: PlannedRun): Promise<PreflightResult> {
   const { command, kinds, options } = spec;
   const swapRate = await swapMeter(native());
   const [snapshot] = await Promise.all([takeSnapshot(SNAPSHOT), new Promise((r) => setTimeout(r, SWAP_SAMPLE_MS))]);
@@ -60,7 +60,7 @@ async function read(spec: Run): Promise<PreflightResult> {
  */
 async function writeDirtyPages(
   { floor, snapshot }: PreflightResult,
-  { onEvent, signal }: Run['options'],
+  { onEvent, signal }: PlannedRun['options'],
 ): Promise<boolean> {
   const { dirty } = snapshot.host;
   const isDirty = snapshot.judgement.findings.some(({ id }) => id === 'cache.dirty');

@@ -96,7 +96,7 @@ async function runInChild<Result>(
       guardLine: (line) => state.receiveGuardLine(line),
     });
   } catch (error) {
-    // Without this record the run would count as live for as long as this process lives.
+    // The run would count as live for as long as this process lives without this record.
     journal?.gone('not started');
     throw error;
   }

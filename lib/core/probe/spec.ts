@@ -1,4 +1,4 @@
-/** What a command passes to `runProbe`, and what it gets back. */
+/** Arguments and result of `runProbe`. */
 
 import type {
   AllocatorKind,
@@ -18,12 +18,12 @@ export type ProbeCommand = 'sweep' | 'layout' | 'stress';
 export interface Baseline {
   snapshot: Snapshot;
   device: DeviceSnapshot;
-  /** As decided for this run; null: no floor applies. */
+  /** Floor of this run; null: no floor applies. */
   floor: ProbeHeader['floor'];
   others: ProbeHeader['others'];
   /** Memory of the device that stays free for the others; null: none does. */
   share: ProbeStarted['share'];
-  /** As in the header. A loop measures real time; commands report simulated time while it runs. */
+  /** The header's scale. A loop measures real time; commands report simulated time while it runs. */
   timeScale: ProbeHeader['timeScale'];
   /** Repairs of the journal. */
   journalNotes: readonly string[];
@@ -33,7 +33,7 @@ export interface Baseline {
 
 export interface ProbeSpec<Request, Event> {
   command: ProbeCommand;
-  /** From `checkProbeOptions`. */
+  /** Result of `checkProbeOptions`. */
   options: CheckedProbeOptions;
   /** Every kind that may be allocated: decides whether there is a floor, and whether free blocks of 2 MiB matter. */
   kinds: readonly AllocatorKind[];
@@ -49,12 +49,12 @@ export interface ProbeRun<Result> {
   /** Complete but for `schema` and the command's own fields. `durationMs` includes settling. */
   header: ProbeHeader;
   /**
-   * How the child ended.
+   * End of the child.
    * - `done`: the loop returned. It also returns after an abort, a timeout or a trip of the guard; its result says so.
    * - `aborted`, `timeout`: it did not return after it was asked to stop, and was killed.
    * - `lost`: it vanished, or was killed because it no longer answered.
    *
-   * Unless `done`, `result` is null and the events are all there is.
+   * Only `done` has a result; otherwise `result` is null, and the events are all there is.
    */
   end: 'done' | 'aborted' | 'timeout' | 'lost';
   /** The cause in words; null: the loop returned. */

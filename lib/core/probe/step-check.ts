@@ -1,4 +1,4 @@
-/** Whether a step may be made. Pure: readings in, refusal out. */
+/** Decides whether a step may be made. Pure: readings in, refusal out. */
 
 import { formatBoth, formatBytes } from '../../base/format.ts';
 import { stepMargin } from '../memory/floor.ts';
@@ -7,7 +7,7 @@ import { stalledAtLimitText } from '../memory/pressure.ts';
 import { roomOf } from './block-room.ts';
 import type { HostReading, PlannedStep, Refusal, RunLimits } from './context.ts';
 
-/** Why the step must not be made; null: it may. */
+/** Returns why the step must not be made; null: it may. */
 export function stepRefusal(
   limits: Pick<RunLimits, 'floor' | 'memoryModel' | 'pressureFull'>,
   reading: HostReading,

@@ -4,7 +4,7 @@ import { GB } from '../../base/format.ts';
 import type { AllocatorKind } from '../../types/index.ts';
 import { isEager } from '../memory/kinds.ts';
 
-/** For what does not grow with a block: creating a context took seconds, and reclaim before a cudaMalloc up to 30 s. */
+/** Time that no block size changes: creating a context took seconds, and reclaim before a cudaMalloc up to 30 s. */
 const BASE_MS = 60_000;
 /**
  * Milliseconds for each 10^9 bytes. Memory that the first touch provides, page by page, took 2.2 s (mmap on unified

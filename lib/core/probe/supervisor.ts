@@ -8,7 +8,7 @@ import type { Exit, ProbeChild } from './child-process.ts';
 import type { StopRequest } from './protocol.ts';
 
 const CHECK_INTERVAL_MS = 50;
-/** After a longer gap between two checks this thread was blocked, and the child's messages are still in the pipe. */
+/** A longer gap between two checks means that this thread was blocked; the child's messages are still in the pipe. */
 const BLOCKED_MS = 20 * CHECK_INTERVAL_MS;
 /** The guard acts at the floor within milliseconds and exits after 200 ms: after a longer breach it has failed. */
 const FLOOR_GRACE_MS = 300;
@@ -106,7 +106,7 @@ export function supervise(
     checkFloor(now);
   }
 
-  /** At most one reading at a time: /proc/meminfo may not answer. */
+  /** Starts no second reading beside one: /proc/meminfo may not answer. */
   function checkFloor(now: number): void {
     if (floor === null || isReading) return;
     isReading = true;

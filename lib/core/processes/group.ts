@@ -7,8 +7,8 @@ import type { Owner } from './owner.ts';
 export type Loose = Omit<ProcessMemory, 'group'> & { owner: Owner | null };
 
 /**
- * Names of programs that start others and are not part of them: what a shell or an init starts is a tree of its own. In
- * /proc/<pid>/comm a name has at most 15 characters.
+ * Names of programs that start others and are not part of them: a child of a shell or an init is a tree of its own.
+ * Names in /proc/<pid>/comm have at most 15 characters.
  */
 const STARTERS = new Set([
   'systemd',

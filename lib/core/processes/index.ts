@@ -11,9 +11,9 @@ export { ownerOf } from './owner.ts';
 const work = lazy(() => import('./read.ts'));
 
 /**
- * Who holds the memory of this machine: every process with its anonymous, file and shared memory, swap and GPU memory, in
- * groups (containers, services, trees of processes), largest first. Shared pages count once where the kernel lets this user
- * see them (`/proc/<pid>/smaps_rollup`); `heldFrom` says where not.
+ * Finds the holders of this machine's memory: every process with its anonymous, file and shared memory, swap and GPU
+ * memory, in groups (containers, services, trees of processes), largest first. Shared pages count once where the kernel
+ * lets this user see them (`/proc/<pid>/smaps_rollup`); `heldFrom` says where not.
  *
  * Reads `/proc/<pid>/status` and `cgroup` of all processes, and the exact figures of those that hold 4 MiB or map 256 MiB. Changes
  * nothing, and creates no CUDA context.

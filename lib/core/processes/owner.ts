@@ -1,4 +1,4 @@
-/** Who started a process: the container or service that its cgroup names. */
+/** The starter of a process: the container or service that its cgroup names. */
 
 import { parseCgroup } from '../host/procfs.ts';
 

@@ -15,7 +15,7 @@ import { grouped, type Loose } from './group.ts';
 import { ownerOf } from './owner.ts';
 import { sharedMemoryOf } from './shared-memory.ts';
 
-export interface Settings {
+export interface ReadLimits {
   pssLimitMs: number;
   deadlineMs: number;
   signal: AbortSignal | undefined;
@@ -34,7 +34,7 @@ const SMALL_FILES = 256 * MiB;
 /** Characters of a command line that are kept. */
 const COMMAND_LENGTH = 4096;
 
-export async function readProcesses({ pssLimitMs, deadlineMs, signal }: Settings): Promise<ProcessesReport> {
+export async function readProcesses({ pssLimitMs, deadlineMs, signal }: ReadLimits): Promise<ProcessesReport> {
   const started = performance.now();
   const binding = native();
   const reading = await snapshot({ memGetInfo: 'never', deadlineMs });
@@ -108,7 +108,7 @@ function hasEnded({ name }: Failure): boolean {
 }
 
 /**
- * Memory that only the end of the process, or swap, gives back. Of a process with locked memory the mapped files count, as
+ * Memory that only the end of the process, or swap, gives back. Mapped files of a process with locked memory count as
  * far as they may be locked: weights that llama.cpp maps with --mlock.
  */
 function ownBytes(memory: {
@@ -140,10 +140,10 @@ async function readExactly(
   const of = new Map<number, Exact>();
   let refused = 0;
   let late = 0;
-  // What a process is called costs nothing, so it is read first.
+  // The name of a process costs nothing, so it is read first.
   const files = ['cmdline', 'smaps_rollup'].flatMap((name) => large.map(({ pid }) => `/proc/${pid}/${name}`));
   const leftMs = Math.round(until - performance.now());
-  // In one reading: a file that does not answer, because its process holds the lock of its memory map, delays no other.
+  // One reading for all: a file that hangs, because its process holds the lock of its memory map, delays no other.
   const texts = leftMs < 1 ? [] : await abortable(signal, () => binding.readFilesWithin(files, leftMs));
   for (const [index, { pid }] of large.entries()) {
     const [command, rollup] = [texts[index], texts[large.length + index]];
@@ -180,7 +180,7 @@ interface GpuMemory {
   model: MemoryModel | null;
   /** pid → name and bytes, over all devices. */
   of: ReadonlyMap<number, { name: string | null; bytes: number | null }>;
-  /** Whether a process that is not listed holds no GPU memory. */
+  /** True: a process that is not listed holds no GPU memory. */
   complete: boolean;
   /** Used memory of the devices; null: unknown, or they share the host's memory. */
   total: number | null;
@@ -198,7 +198,7 @@ function gpuMemory({ devices }: Snapshot): GpuMemory {
   }
   const incomplete = devices.filter(({ processesComplete }) => processesComplete !== true);
   const models = devices.map(({ memoryModel }) => memoryModel);
-  // Where the GPU uses the host's memory, no counter says how much of it.
+  // If the GPU uses the host's memory, no counter says how much of it.
   const own = devices.map(({ memoryModel, nvml }) => (memoryModel === 'unified' ? null : (nvml?.used ?? null)));
   return {
     model: models.includes('unified') ? 'unified' : (models[0] ?? null),

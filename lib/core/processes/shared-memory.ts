@@ -1,4 +1,4 @@
-/** Where shared memory lies: each tmpfs, and the segments of System V. */
+/** The places of shared memory: each tmpfs, and the segments of System V. */
 
 import { statfs } from 'node:fs/promises';
 import type { SharedMemory } from '../../types/index.ts';

@@ -1,32 +1,9 @@
 /** The CUDA attributes of a device, with their sources. */
 
 import type { Provenance } from '../../base/facts.ts';
+import { DEVICE_ATTRIBUTES } from '../../types/device.ts';
 import type { DeviceAttribute, DeviceSnapshot } from '../../types/index.ts';
 import type { NativeCudaDevice } from '../native/contract.ts';
-
-export const DEVICE_ATTRIBUTES = [
-  'integrated',
-  'managedMemory',
-  'concurrentManagedAccess',
-  'pageableMemoryAccess',
-  'pageableMemoryAccessUsesHostPageTables',
-  'directManagedMemAccessFromHost',
-  'hostRegisterSupported',
-  'hostRegisterReadOnlySupported',
-  'canMapHostMemory',
-  'unifiedAddressing',
-  'memoryPoolsSupported',
-  'gpuDirectRdmaSupported',
-  'dmaBufSupported',
-  'l2CacheSize',
-  'multiProcessorCount',
-  'globalMemoryBusWidth',
-  'memoryClockRateKHz',
-  'clockRateKHz',
-  'asyncEngineCount',
-  'hostNumaId',
-  'totalGlobalMem',
-] as const satisfies readonly DeviceAttribute[];
 
 /** @param absent why `attributes` is undefined, or lacks one: CUDA did not read it. */
 export function deviceAttributes(
@@ -34,9 +11,11 @@ export function deviceAttributes(
   provenance: Provenance,
   absent: string,
 ): DeviceSnapshot['attributes'] {
-  const values = DEVICE_ATTRIBUTES.map((name) => [
-    name,
-    provenance.read(`attributes.${name}`, attributes?.[name], 'CUDA device attribute', absent),
-  ]);
-  return Object.fromEntries(values) as DeviceSnapshot['attributes'];
+  const values: DeviceSnapshot['attributes'] = { ...NOTHING };
+  for (const [name, path] of PATHS)
+    values[name] = provenance.read(path, attributes?.[name], 'CUDA device attribute', absent);
+  return values;
 }
+
+const PATHS = DEVICE_ATTRIBUTES.map((name) => [name, `attributes.${name}`] as const);
+const NOTHING = Object.fromEntries(DEVICE_ATTRIBUTES.map((name) => [name, null])) as Record<DeviceAttribute, null>;

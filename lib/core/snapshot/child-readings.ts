@@ -16,16 +16,16 @@ export interface ChildReadings {
   missing: Failure | string;
 }
 
-/** What decides which devices are asked. */
+/** Facts that decide which devices are asked. */
 export interface Asking {
   driver: DriverFacts;
   /** MemTotal, in bytes. */
   hostTotal: number;
-  /** Whether a context may be tried on a device that shares the host's memory (core/memory/untried-context.ts). */
+  /** True if a context may be tried on a device that shares the host's memory (core/memory/untried-context.ts). */
   mayTry: boolean;
 }
 
-/** On such a device the answer is MemFree, which is known; that a context can be created is not. */
+/** Such a device answers MemFree, which is known; it is not known that a context can be created. */
 export const NOT_NEEDED =
   'not asked: on an integrated GPU it reports MemFree, and the context that it needs takes memory (memGetInfo: child asks)';
 
@@ -111,7 +111,7 @@ export function isIntegrated({ attributes }: NativeCudaReport['devices'][number]
   return attributes?.integrated === 1;
 }
 
-/** Not where the answer is MemFree and a context may not be tried: it is less where CUDA has only a part of the host's memory. */
+/** False if it answers MemFree and no context may be tried. A device with only a part of the host's memory has less. */
 function isAsked(device: NativeCudaReport['devices'][number], { hostTotal, mayTry }: Asking): boolean {
   const total = device.attributes?.totalGlobalMem;
   const answersMemFree = isIntegrated(device) && !hasOwnLimit(typeof total === 'number' ? total : null, hostTotal);

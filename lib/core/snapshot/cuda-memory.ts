@@ -38,7 +38,7 @@ export function cudaMemory({ cuda: device, hidden }: DevicePair, context: Memory
   const answer = context.child?.answers.get(ordinal ?? -1) ?? context.child?.missing ?? NOT_READ;
   if (isFailure(answer)) return failed(answer);
   if (typeof answer !== 'string') return read(answer, answer.from);
-  // Nothing was asked, but a device that does not even say whether it has a context has failed.
+  // The memory was not asked for, but a device that does not even say whether it has a context has failed.
   if (isFailure(contextActive) && contextActive.name !== 'SYMBOL_MISSING') return failed(contextActive);
   return nothing('untried', answer);
 }

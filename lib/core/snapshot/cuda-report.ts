@@ -1,4 +1,4 @@
-/** The CUDA reading of a snapshot. What does not change while the process lives is converted to JavaScript once. */
+/** The CUDA reading of a snapshot. Facts that last as long as the process are converted to JavaScript once. */
 
 import type { NativeBinding, NativeCudaDevice, NativeCudaReport } from '../native/contract.ts';
 

@@ -20,7 +20,7 @@ import { type CudaMemory, cudaMemory } from './cuda-memory.ts';
 import { callFailure, type DeviceFacts, deviceFailures } from './failures.ts';
 import { type DevicePair, normalPciBusId } from './pairs.ts';
 
-/** By NVML's number. */
+/** Modes by NVML's number. */
 const ADDRESSING_MODES = ['NONE', 'HMM', 'ATS'];
 
 /** Everything that the readings of the whole machine contribute to a device. */
@@ -29,13 +29,13 @@ export interface DeviceContext {
   facts: KernelFacts;
   cuda: NativeCudaReport;
   nvml: NativeNvmlReport;
-  /** Whether CUDA in this process lists the device, and how that is known. */
+  /** Tells whether CUDA in this process lists the device, and how that is known. */
   visibility(pair: DevicePair): { visible: boolean | null; from: string };
   libraries: Snapshot['libraries'];
   /** cudaMemGetInfo from a child process; null: none was considered. */
   child: ChildReadings | null;
   environment: Record<string, string | undefined>;
-  /** Whether this process is in the first PID namespace, the one of NVML's pids. */
+  /** True if this process is in the first PID namespace, the one of NVML's pids. */
   firstPidNamespace: boolean;
   /** NUMA nodes of memory without a processor; null: not known. */
   gpuNodes: readonly GpuNode[] | null;
@@ -165,7 +165,7 @@ export function deviceSnapshot(index: number, pair: DevicePair, context: DeviceC
   };
 }
 
-/** Why a fact of this device is missing, where a library does not list it or did not get as far. */
+/** Returns why a fact of this device is missing if a library does not list it or did not get as far. */
 function whyAbsent(
   nvml: NativeNvmlDevice | null,
   whyVisible: string,
@@ -190,7 +190,7 @@ function unfinished({ cuda, hidden, nvml }: DevicePair, context: DeviceContext):
   };
 }
 
-/** What can be allocated on a device that is there, and on which CUDA programs can run. */
+/** Bytes that can be allocated on a device that is there, and on which CUDA programs can run. */
 function allocatableBytes(
   facts: AllocatableFacts,
   { gone, memGetInfo }: { gone: string | null; memGetInfo: CudaMemory },

@@ -11,7 +11,7 @@ const CUDA_NOT_SUPPORTED = 801;
 const NVML_NOT_SUPPORTED = 3;
 const NVML_FUNCTION_NOT_FOUND = 13;
 
-/** Where a field of the binary's NVML device has another name in the report. */
+/** Fields of the binary's NVML device that have another name in the report. */
 const NVML_PATHS: Readonly<Record<string, string>> = { memory: 'nvml', powerMilliwatt: 'powerW' };
 
 export function callFailure(library: CallFailure['library'], failure: Failure): CallFailure {
@@ -19,11 +19,11 @@ export function callFailure(library: CallFailure['library'], failure: Failure): 
   return { library, call, status, name, reason: reason(failure) };
 }
 
-/** What the binary and the child reported of one device. */
+/** Facts of one device from the binary and the child. */
 export interface DeviceFacts {
   cuda: NativeCudaDevice | null;
   nvml: NativeNvmlDevice | null;
-  /** Why cudaMemGetInfo or the context that it needs failed; null: it did not. */
+  /** Failure of cudaMemGetInfo or of the context that it needs; null: none. */
   memGetInfo: Failure | null;
   /** Calls that did not return before the deadline while this device's part was incomplete. */
   timedOut: { cuda: Failure | null; nvml: Failure | null };
@@ -46,9 +46,14 @@ export function deviceFailures({ cuda, memGetInfo, nvml, timedOut }: DeviceFacts
   }
   add(found, 'cuda', 'memoryModel', timedOut.cuda);
   if (nvml !== null) {
-    const { memory, name, uuid, pciBusId, ...others } = nvml;
-    for (const [key, fact] of Object.entries({ memory, ...others, name, uuid, pciBusId }))
-      add(found, 'nvml', NVML_PATHS[key] ?? key, fact);
+    add(found, 'nvml', 'nvml', nvml.memory);
+    for (const [key, fact] of Object.entries(nvml)) {
+      const isLater = key === 'name' || key === 'uuid' || key === 'pciBusId';
+      if (!isLater) add(found, 'nvml', NVML_PATHS[key] ?? key, fact);
+    }
+    add(found, 'nvml', 'name', nvml.name);
+    add(found, 'nvml', 'uuid', nvml.uuid);
+    add(found, 'nvml', 'pciBusId', nvml.pciBusId);
   }
   add(found, 'nvml', 'nvml', timedOut.nvml);
   return found;

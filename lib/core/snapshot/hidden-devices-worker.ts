@@ -2,7 +2,7 @@
 
 import { native } from '../native/binding.ts';
 
-// As in mem-get-info-worker.ts: ends with the parent, also while a call hangs.
+// This process ends with its parent, also while a call hangs (see mem-get-info-worker.ts).
 process.stdin.on('close', () => process.exit(1)).resume();
 
 const report = await native().readCuda(0, Number(process.argv[2]));

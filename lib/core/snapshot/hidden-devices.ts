@@ -18,11 +18,11 @@ function seesNoDevice({ deviceCount }: NativeCudaReport): boolean {
   return deviceCount === 0 || (isFailure(deviceCount) && errorCode(deviceCount) === 'ERR_UMA_NO_DEVICE');
 }
 
-/** Whether a device may be missing from CUDA's answer because of the variable. */
+/** True if a device may be missing from CUDA's answer because of the variable. */
 function mayHideOne(cuda: NativeCudaReport, nvml: NativeNvmlReport, pairs: readonly DevicePair[]): boolean {
   if (visibleDevices() === null || cuda.timedOut !== null) return false;
   if (seesNoDevice(cuda)) return true;
-  // Without NVML nothing else says how many devices there are.
+  // Only NVML, if it answers, says how many devices there are.
   return (
     typeof cuda.deviceCount === 'number' && (nvml.deviceCount === undefined || pairs.some((pair) => pair.cuda === null))
   );
@@ -79,13 +79,13 @@ export function withHidden(pairs: readonly DevicePair[], hidden: HiddenReport): 
   return [...filled, ...others.map((cuda): DevicePair => ({ cuda, nvml: null, hidden: true }))];
 }
 
-/** Whether CUDA works and sees no device because of the variable. Without a child's answer, NVML's devices say so. */
+/** True if CUDA works and sees no device because of the variable. NVML's devices say so if no child answered. */
 export function hidesEveryDevice(cuda: NativeCudaReport, hidden: HiddenReport, pairs: readonly DevicePair[]): boolean {
   if (visibleDevices() === null || !seesNoDevice(cuda)) return false;
   return hidden === null ? pairs.length > 0 : pairs.some((pair) => pair.hidden === true);
 }
 
-/** Why CUDA in this process does not list a device, or that it does. */
+/** Tells that CUDA in this process lists a device, or why it does not. */
 export function visibility(
   pair: DevicePair,
   cuda: NativeCudaReport,

@@ -20,8 +20,8 @@ let takeSnapshot: typeof import('./take.ts').takeSnapshot | undefined;
  * The memory of this machine at one instant: its use, to the byte, and how much a new allocation can get.
  *
  * Creates no CUDA context unless requested (`memGetInfo`). A field that fails, or that a library does not return within
- * the deadline, is `null` with its reason in `from`. So is what stands in a kernel file that does not answer; for
- * those the deadline is at least a second.
+ * the deadline, is `null` with its reason in `from`. The same holds for fields of a kernel file that does not answer;
+ * the deadline of those is at least a second.
  *
  * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_LIBRARY_MISSING` when the native binary cannot be
  *   loaded, `ERR_UMA_CALL_FAILED` when /proc/meminfo cannot be read, `ERR_UMA_TIMEOUT` when it does not answer.

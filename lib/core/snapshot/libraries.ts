@@ -81,7 +81,7 @@ function reasons(libraries: NativeLibrary[]): string {
   return failures.length === 0 ? 'ERR_UMA_LIBRARY_MISSING: nothing was tried' : failures.map(reason).join('; ');
 }
 
-/** Why no device is listed, in one line. */
+/** Returns why no device is listed, in one line. */
 export function whyNoDevices(cuda: LibraryStatus, nvml: LibraryStatus): string {
   const state = (name: string, status: LibraryStatus) =>
     `${name} ${status.state === 'loaded' ? 'sees no device' : `is ${status.state}: ${status.reason}`}`;

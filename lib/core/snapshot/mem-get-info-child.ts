@@ -16,7 +16,7 @@ export type ChildLine = { ordinal: number } & (
 
 export interface ChildAnswer {
   lines: ChildLine[];
-  /** Why a device has no line: CUDA failed or hung, or (a sentence) the child did not get as far as CUDA. */
+  /** The reason why a device has no line: CUDA failed or hung, or (a sentence) the child did not get as far as CUDA. */
   missing: Failure | string;
 }
 

@@ -13,8 +13,8 @@ import { MEM_GET_INFO, type MemGetInfoOptions } from './options.ts';
  * `cudaMemGetInfo` of one device, unchanged. Creates a CUDA context in this process if it has none, which takes memory
  * (527 MiB on an H200) and time. Runs on a separate thread.
  *
- * On a GPU that shares the host's memory `free` is MemFree: page cache counts as used. `snapshot()` reports how much
- * can be allocated.
+ * If the GPU shares the host's memory, `free` is MemFree: page cache counts as used. `snapshot()` reports how much can
+ * be allocated.
  *
  * @param device CUDA ordinal, 0 to 255. Default 0.
  * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_TIMEOUT`, `_LIBRARY_MISSING`, `_DRIVER_UNUSABLE`, `_NO_DEVICE`, `_OUT_OF_MEMORY` (the

@@ -14,8 +14,8 @@ import { MEMORY, type MemoryOptions } from './options.ts';
 const loadPool = lazy(() => import('../memory/pool.ts'));
 
 /**
- * How much memory there is, is free, is available and can be loaded, on this machine and on each GPU: the judgement of
- * `snapshot()` in a few numbers. Creates no CUDA context.
+ * Total, free, available and loadable memory of this machine and of each GPU: the judgement of `snapshot()` in a few
+ * numbers. Creates no CUDA context.
  *
  * @throws as `snapshot()`.
  */
@@ -49,14 +49,14 @@ function lateAnswer(limitMs: number) {
   return { failed: true, source: 'umaprobe', call: 'memorySync', status: null, name: 'TIMEOUT', message } as const;
 }
 
-/** What the thread is asked, and what it answers (memory-worker.ts). */
+/** Question to the thread, and its answer (memory-worker.ts). */
 export interface MemoryQuestion {
   id: number;
   deadlineMs: number;
 }
 export type MemoryAnswer = { id: number; memory: Memory } | { id: number; error: SerializedError };
 
-/** What the thread is started with. */
+/** Start data of the thread. */
 export interface ReaderData {
   port: MessagePort;
   /** Counts the answers; the asking thread sleeps on it. */
@@ -79,7 +79,7 @@ function startReader(): Reader {
     transferList: [port2 as unknown as MessagePort],
     // The simulated machine of this thread is in its environment.
     env: SHARE_ENV,
-    // None of the program's own --require and --import.
+    // The program's own --require and --import are left out.
     execArgv: [],
   });
   worker.unref();

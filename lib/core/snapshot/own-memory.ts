@@ -6,16 +6,16 @@ import type { OwnGpu } from '../memory/own-memory.ts';
 import { native } from '../native/binding.ts';
 
 const DEADLINE_MS = 2000;
-/** Between two readings. NVML answers within 1 ms (H200, 580.159). */
+/** Time between two readings. NVML answers within 1 ms (H200, 580.159). */
 const INTERVAL_MS = 20;
 
 /** One GPU at one time. */
 export interface OwnUse {
-  /** As in the snapshot. */
+  /** Index in the snapshot. */
   index: number;
-  /** In bytes. */
+  /** Bytes in use. */
   used: number;
-  /** Who holds it; null: NVML does not say. */
+  /** Processes that hold it; null: NVML does not say. */
   holders: { pid: number; gpuBytes: number | null }[] | null;
 }
 

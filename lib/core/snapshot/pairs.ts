@@ -16,7 +16,7 @@ export interface DevicePair {
   pairedBy?: string;
 }
 
-/** Whether both describe one GPU, by its PCI address, else by its UUID. */
+/** True if both describe one GPU, by its PCI address, else by its UUID. */
 export function isSameGpu(
   a: NativeCudaDevice | NativeNvmlDevice,
   b: NativeCudaDevice | NativeNvmlDevice | null,
@@ -45,9 +45,9 @@ export function pairDevices(cuda: NativeCudaDevice[], nvml: NativeNvmlDevice[]):
 }
 
 /**
- * A GPU whose identity one library cannot read is the one that is left over in the other list. With several of them
- * nothing says which is which; that makes no difference where all gave the same answer: the number of GPUs is right,
- * and the index is left out.
+ * A GPU whose identity one library cannot read is the one that is left over in the other list. Nothing tells several of
+ * them apart; that makes no difference if all gave the same answer: the number of GPUs is right, and the index is left
+ * out.
  */
 function pairByElimination(pairs: DevicePair[], unpaired: Set<NativeNvmlDevice>): void {
   const alone = pairs.filter((pair) => pair.nvml === null);
@@ -77,7 +77,7 @@ function without<T extends object, K extends keyof T>(object: T, key: K): Omit<T
 }
 
 /**
- * Neither address nor UUID could be read, or not in time. A device whose address was read and is not found elsewhere is
+ * True if neither address nor UUID could be read in time. A device whose address was read and is not found elsewhere is
  * another one.
  */
 function isNameless({ pciBusId, uuid }: NativeCudaDevice | NativeNvmlDevice): boolean {

@@ -9,7 +9,7 @@ import { readHostMemory } from '../host/meminfo-within.ts';
 import { availableBytes } from '../memory/available.ts';
 import { native } from '../native/binding.ts';
 
-/** Between two readings. */
+/** Time between two readings. */
 export const POLL_MS = 50;
 /** 92 GB came back within 5 s (driver 580.178.04); memory that has not moved for this long will not come back. */
 const STABLE_MS = 1000;
@@ -17,7 +17,7 @@ const STABLE_MS = 1000;
 const NOISE = 64 * MiB;
 
 /**
- * What the host has available, by the rule of the judgement, and MemFree, in bytes; null: not known.
+ * Available bytes of the host, by the rule of the judgement, and MemFree; null: not known.
  *
  * @throws UmaError as `readHostMemory`.
  */

@@ -28,7 +28,7 @@ import { hidesEveryDevice, readHidden, visibility, visibleDevices, withHidden } 
 import { cudaLibrary, nvmlLibrary, whyNoDevices } from './libraries.ts';
 import type { CheckedSnapshotOptions } from './options.ts';
 import { readWithOwnContext } from './own-context.ts';
-import { pairDevices } from './pairs.ts';
+import { type DevicePair, pairDevices } from './pairs.ts';
 
 /** The binary's number for each mode. Contexts that are created for a reading come after this one. */
 const MODES = { auto: 1, needed: 1, neededInProcess: 1, child: 1, inProcess: 2, never: 0 } as const;
@@ -36,8 +36,6 @@ const MODES = { auto: 1, needed: 1, neededInProcess: 1, child: 1, inProcess: 2, 
 /** `snapshot()` with checked and complete options. */
 export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Snapshot> {
   const { memGetInfo: mode, deadlineMs, childDeadlineMs } = options;
-  // A reading may be answered without a turn of the event loop; a program that awaits many must still get to its timers.
-  await yieldToEventLoop();
   const started = performance.now();
   const binding = native();
   const simulated = simulatedMachine();
@@ -48,7 +46,7 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   // Both libraries and the kernel's files are read on threads of their own, because any of them may never answer.
   const kernel = await beginKernel(files);
   const identities = knownIdentities(binding);
-  const [nvml, report, [meminfo], texts] = await binding.readMachine(
+  const machine = binding.readMachine(
     MODES[mode],
     identities?.number ?? 0,
     deadlineMs,
@@ -56,10 +54,13 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
     kernel.bytes,
     files.limitMs,
   );
+  // It may be answered without a turn of the event loop; a program that awaits many must still get to its timers.
+  await yieldToEventLoop();
+  const [[cpuLists], [meminfo], texts, nvml, report] = await machine;
   checkOrder(binding);
   const host = hostMemoryOf(readOrThrow(meminfo));
   const cuda = withIdentities(binding, report, identities);
-  const facts = await withMovableBlocks(kernel.finish(texts, provenance), { files, host, cuda }, provenance);
+  const facts = await withMovableBlocks(kernel.finish(cpuLists, texts, provenance), { files, host, cuda }, provenance);
   await recordMissingLines(files, host, provenance);
   const mayTry = mayTryContext({ driver: facts.driver, host, pressure: facts.pressure });
   const asking = { driver: facts.driver, hostTotal: host.total, mayTry };
@@ -75,7 +76,7 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   const libraries = { cuda: cudaLibrary(cuda, hidesEveryDevice(cuda, hidden, pairs)), nvml: nvmlLibrary(nvml) };
   // Processes on a simulated machine are real ones of this namespace.
   const firstPidNamespace = simulated !== null || pidNamespace() === FIRST_PID_NAMESPACE;
-  // In a container's own namespace the pids would name other processes.
+  // The pids would name other processes in a container's own namespace.
   const names = firstPidNamespace ? await processNames(files, gpuPids(nvml)) : null;
   const ownMemoryGpus = cuda.devices.filter((device) => !isIntegrated(device)).length;
   const context: DeviceContext = {
@@ -84,7 +85,8 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
     cuda,
     nvml,
     libraries,
-    gpuNodes: ownMemoryGpus === 0 ? null : await readGpuNodes(files),
+    // Only a coherent GPU's memory is a node.
+    gpuNodes: ownMemoryGpus > 0 && pairs.some(usesHostPageTables) ? await readGpuNodes(files) : null,
     ownMemoryGpus,
     visibility: (pair) => visibility(pair, cuda, hidden),
     child,
@@ -123,7 +125,7 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   return judged(reading, { programs });
 }
 
-/** Which free blocks move is read only where a GPU shares the host's memory and it changes what can be loaded. */
+/** Reads which free blocks move, if a GPU shares the host's memory and that changes what can be loaded. */
 async function withMovableBlocks(
   facts: KernelFacts,
   { cuda, files, host }: { cuda: NativeCudaReport; files: KernelFiles; host: HostMemory },
@@ -134,6 +136,10 @@ async function withMovableBlocks(
   const { contiguity, from } = await readMovableBlocks(files, facts.contiguity);
   provenance.record('contiguity.movableBlocks', from);
   return { ...facts, contiguity };
+}
+
+function usesHostPageTables({ cuda }: DevicePair): boolean {
+  return cuda?.attributes?.pageableMemoryAccessUsesHostPageTables === 1;
 }
 
 /** The processes that NVML lists, on all devices. */

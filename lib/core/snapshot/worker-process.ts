@@ -7,19 +7,19 @@ import { native } from '../native/binding.ts';
 
 export interface WorkerAnswer {
   lines: string[];
-  /** Why a line is missing: a library failed or hung, or (a sentence) the child did not get that far. */
+  /** The reason why a line is missing: a library failed or hung, or (a sentence) the child did not get that far. */
   missing: Failure | string;
 }
 
 export interface WorkerOptions {
   deadlineMs: number;
   environment: NodeJS.ProcessEnv;
-  /** What the child reads, for messages. */
+  /** Subject of the child's reading, for messages. */
   purpose: string;
 }
 
 /**
- * A short-lived child process. At the deadline it is killed and not waited for; lines printed before count. The child
+ * A short-lived child process. It is killed at the deadline and not waited for; lines printed before count. The child
  * exits when this process does: it watches its standard input.
  *
  * @param worker name of its file in this room.

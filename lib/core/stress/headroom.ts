@@ -10,7 +10,7 @@ import { callLimitMs } from '../probe/step-limit.ts';
 import type { StressMessage } from './protocol.ts';
 import type { Bounds, Headroom, SearchState } from './search.ts';
 
-/** Whether a step takes host memory. On a device with its own, `managed` does not: the search stays within it. */
+/** True if a step takes host memory. `managed` does not on a device with its own: the search stays within it. */
 export function costsHost(kind: AllocatorKind, memoryModel: RunLimits['memoryModel']): boolean {
   if (liesOnDevice(kind) && (memoryModel === 'discrete' || memoryModel === 'coherent')) return false;
   return takesHostMemory(kind, memoryModel);
@@ -40,7 +40,7 @@ export async function headroomFor(
 
   async function deviceHeadroom(): Promise<Headroom['device']> {
     const memGetInfo = await binding.memGetInfo(limits.device, callLimitMs(limits.stepTimeoutMs));
-    // If free memory is unknown, lazy memory gets none: it would not be refused but would move to the host.
+    // If free memory is unknown, lazy memory gets none: it would move to the host and not be refused.
     if (isFailure(memGetInfo)) return staysOnDevice(kind) ? null : { bytes: 0, hard: true };
     return { bytes: Math.max(0, memGetInfo[0] - shareBytes), hard: !staysOnDevice(kind) || shareBytes > 0 };
   }

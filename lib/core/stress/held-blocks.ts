@@ -18,7 +18,7 @@ export interface BlockResult {
 export type Verified = { bytes: number; mismatches: number; firstMismatch: number | null };
 
 export class HeldBlocks {
-  /** In simulated milliseconds on a simulated machine. */
+  /** The unit is simulated milliseconds on a simulated machine. */
   cudaMs = 0;
   readonly #blocks: { id: number; bytes: number; seed: number }[] = [];
   readonly #context: ChildContext;

@@ -12,9 +12,9 @@ import {
   deviceOutcome,
   failureOutcome,
   mismatchOutcome,
-  type Outcome,
   reallocationRefused,
   refusalOutcome,
+  type StressOutcome,
   stopOutcome,
 } from './outcome.ts';
 import type { StressMessage, StressRequest, StressResult } from './protocol.ts';
@@ -23,7 +23,7 @@ import { type Bounds, type Headroom, initialState, next, type SearchEnd, update 
 const FIRST_BYTES = 256 * MiB;
 
 /** States in which the search has found its answer and still holds it. */
-const FOUND_STATES: readonly Outcome['state'][] = ['limit', 'out-of-memory', 'share', 'floor', 'contiguity'];
+const FOUND_STATES: readonly StressOutcome['state'][] = ['limit', 'out-of-memory', 'share', 'floor', 'contiguity'];
 
 export const loop: Loop<StressRequest, StressMessage, StressResult> = async (context, request, emit) => {
   // An unsupported kind or verification is refused before anything is allocated.
@@ -61,7 +61,7 @@ class StressRun {
   }
 
   /** Makes steps until the search ends or the run must stop. */
-  async search(): Promise<Outcome> {
+  async search(): Promise<StressOutcome> {
     for (;;) {
       await this.#context.waitForLowPressure();
       const stopped = this.#stopped();
@@ -84,7 +84,7 @@ class StressRun {
     predictedCost: number,
     before: HostReading,
     headroom: Headroom,
-  ): Promise<Outcome | null> {
+  ): Promise<StressOutcome | null> {
     const { kind } = this.#request;
     const planned = this.#plan(bytes, predictedCost);
     const refusal = this.#context.check(planned, before);
@@ -122,7 +122,7 @@ class StressRun {
     return null;
   }
 
-  /** In `single` mode a block is freed before the next try, which would otherwise be allocated in addition to it. */
+  /** Frees a block in `single` mode before the next try, which would otherwise be allocated in addition to it. */
   async #freeBlock(held: HostReading | null, bytes: number): Promise<void> {
     if (this.#stopped() !== null) return; // the guard has freed it, or the process is about to exit
     await this.#blocks.free();
@@ -143,7 +143,7 @@ class StressRun {
     return costsHost(this.#request.kind, this.#context.limits.memoryModel);
   }
 
-  #stopped(): Outcome | null {
+  #stopped(): StressOutcome | null {
     const stop = this.#context.stop();
     return stop === null ? null : stopOutcome(stop, this.#context.binding.guardRead().trip);
   }
@@ -154,7 +154,7 @@ class StressRun {
     this.#emit({ step, progress: progress(this.#search, this.#bounds, headroom, heldBefore, elapsedMs) });
   }
 
-  #endOutcome(end: SearchEnd, leastBytes: number, reading: HostReading, headroom: Headroom): Outcome {
+  #endOutcome(end: SearchEnd, leastBytes: number, reading: HostReading, headroom: Headroom): StressOutcome {
     switch (end) {
       case 'limit':
         return { state: 'limit', boundBy: this.#request.ceiling?.reason ?? 'the largest possible size was reached' };
@@ -177,8 +177,8 @@ class StressRun {
     }
   }
 
-  /** Verifies and holds what the search found, as far as requested. After a failed search nothing is held. */
-  async verifyAndHold(found: Outcome): Promise<Outcome> {
+  /** Verifies and holds the found bytes, as far as requested. A failed search holds nothing. */
+  async verifyAndHold(found: StressOutcome): Promise<StressOutcome> {
     const { holdMs, mode, verify } = this.#request;
     const isRequested = verify || holdMs > 0;
     if (!FOUND_STATES.includes(found.state) || this.#search.bestBytes === 0 || !isRequested) return found;
@@ -193,10 +193,10 @@ class StressRun {
   }
 
   /**
-   * In `single` mode the largest block was freed after its try. Allocating it again is a step like any other, because
+   * The largest block was freed after its try in `single` mode. Allocating it again is a step like any other, because
    * the machine may have less memory by now. null: it is held.
    */
-  async #reallocate(found: Outcome): Promise<Outcome | null> {
+  async #reallocate(found: StressOutcome): Promise<StressOutcome | null> {
     const bytes = this.#search.bestBytes;
     await this.#context.waitForLowPressure();
     const planned = this.#plan(bytes, Math.ceil(bytes * this.#search.costPerByte));
@@ -213,7 +213,7 @@ class StressRun {
   }
 
   /** null: no mismatch, or verification was not requested. */
-  async #verify(found: Outcome): Promise<Outcome | null> {
+  async #verify(found: StressOutcome): Promise<StressOutcome | null> {
     if (!this.#request.verify) return null;
     const okSteps = this.#steps.filter(({ state }) => state === 'ok');
     const verifiedSteps = this.#request.mode === 'single' ? okSteps.slice(-1) : okSteps;
@@ -229,7 +229,7 @@ class StressRun {
   }
 
   /** null: held for the whole time. */
-  async #hold(): Promise<Outcome | null> {
+  async #hold(): Promise<StressOutcome | null> {
     const started = performance.now();
     const scale = this.#context.limits.timeScale ?? 1;
     await this.#context.pause(this.#request.holdMs / scale);
@@ -237,7 +237,7 @@ class StressRun {
     return this.#stopped();
   }
 
-  result({ boundBy, state }: Outcome): StressResult {
+  result({ boundBy, state }: StressOutcome): StressResult {
     return {
       state,
       boundBy,
@@ -256,7 +256,7 @@ function stepState(failure: Failure | null): StressStep['state'] {
   return isOutOfMemory(failure) ? 'out-of-memory' : 'failed';
 }
 
-/** By how much MemAvailable fell; null: cannot be read. */
+/** Fall of MemAvailable; null: cannot be read. */
 function hostCost(before: HostReading, after: HostReading): number | null {
   return before.memAvailable === null || after.memAvailable === null ? null : before.memAvailable - after.memAvailable;
 }

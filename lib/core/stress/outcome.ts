@@ -1,4 +1,4 @@
-/** Why a search ended: the `state` and `boundBy` of its report. Pure. */
+/** Reason for a search's end: the `state` and `boundBy` of its report. Pure. */
 
 import type { Failure } from '../../base/errors.ts';
 import { reason } from '../../base/facts.ts';
@@ -10,29 +10,29 @@ import { failureReason } from '../probe/outcome.ts';
 import type { Verified } from './held-blocks.ts';
 import type { Headroom, StressMode } from './search.ts';
 
-export interface Outcome {
+export interface StressOutcome {
   state: StressState;
   boundBy: string;
 }
 
 /** A native call failed, other than for lack of memory. */
-export function failureOutcome(failure: Failure): Outcome {
+export function failureOutcome(failure: Failure): StressOutcome {
   return { state: failure.name === 'TIMEOUT' ? 'timeout' : 'failed', boundBy: failureReason(failure) };
 }
 
 /** The next step was refused before it was made. */
-export function refusalOutcome({ cause, sentence }: Refusal): Outcome {
+export function refusalOutcome({ cause, sentence }: Refusal): StressOutcome {
   return { state: cause, boundBy: sentence };
 }
 
-export function stopOutcome({ cause, reason }: Stop, trip: NativeGuard['trip']): Outcome {
+export function stopOutcome({ cause, reason }: Stop, trip: NativeGuard['trip']): StressOutcome {
   if (cause !== 'guard') return { state: cause, boundBy: reason };
   const tripReason = trip?.reason ?? 'floor';
   return { state: tripReason === 'parent' ? 'aborted' : tripReason, boundBy: reason };
 }
 
 /** The next step would exceed the device's free memory, or take of it what stays free for other users. */
-export function deviceOutcome({ device }: Headroom, nextBytes: number, shareBytes: number): Outcome {
+export function deviceOutcome({ device }: Headroom, nextBytes: number, shareBytes: number): StressOutcome {
   if (shareBytes > 0) {
     return {
       state: 'share',
@@ -58,12 +58,12 @@ export interface AllocatorRefusal {
   failure: Failure | null;
 }
 
-/** The allocator refused. If enough memory is available, but too little in large blocks: `contiguity`. */
+/** Outcome of a refused allocation: `contiguity` if enough is available, but too little in large blocks. */
 export function allocatorOutcome(
   refusal: AllocatorRefusal,
   { inLargeBlocks, memAvailable }: HostReading,
   floor: number | null,
-): Outcome {
+): StressOutcome {
   const { bestBytes, failure, heldBytes, mode, refusedBytes } = refusal;
   const missing = refusedBytes - heldBytes;
   const unit = mode === 'single' ? 'block' : 'total';
@@ -84,11 +84,11 @@ export function allocatorOutcome(
 }
 
 /** The largest block could not be allocated again, to verify or hold it. The search's own outcome stands. */
-export function reallocationRefused(found: Outcome, { sentence }: Refusal): Outcome {
+export function reallocationRefused(found: StressOutcome, { sentence }: Refusal): StressOutcome {
   return { ...found, boundBy: `${found.boundBy}. It was not allocated again to verify or hold it: ${sentence}` };
 }
 
-export function mismatchOutcome(found: Outcome, { firstMismatch, mismatches }: Verified): Outcome {
+export function mismatchOutcome(found: StressOutcome, { firstMismatch, mismatches }: Verified): StressOutcome {
   return {
     state: 'failed',
     boundBy: `verification read ${mismatches} wrong bytes, the first at offset ${firstMismatch ?? 'unknown'} of the held memory; before that: ${found.boundBy}`,

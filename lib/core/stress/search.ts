@@ -17,7 +17,7 @@ export interface Bounds {
   ceilingBytes: number | null;
 }
 
-/** What the next step may take, read just before it. null: not a limit. */
+/** Bytes that the next step may take, read just before it. null: not a limit. */
 export interface Headroom {
   /** Host memory above the floor and its margin. */
   host: number | null;
@@ -38,7 +38,7 @@ export interface SearchState {
   refusedBytes: number | null;
   /** Host memory that one allocated byte took in the last step; at least 1. */
   costPerByte: number;
-  /** By how much the last successful step exceeded the device's free memory; 0: it did not. */
+  /** Bytes by which the last successful step exceeded the device's free memory; 0: it did not. */
   excessBytes: number;
   tries: number;
 }
@@ -54,16 +54,16 @@ export type Move =
       leastBytes: number;
     };
 
-/** What a step has shown. */
+/** Result of a step. */
 export interface Observation {
   state: 'ok' | 'out-of-memory';
   /** Host memory that the step took; null: not known. */
   cost: number | null;
-  /** As it was before the step. */
+  /** Headroom before the step. */
   headroom: Headroom;
 }
 
-/** More than a search needs (64 GiB to 2 MiB takes 15 halvings): ends it on a machine that keeps changing. */
+/** A search needs fewer (64 GiB to 2 MiB takes 15 halvings): the limit ends it on a machine that keeps changing. */
 const MAX_SINGLE_TRIES = 64;
 
 export function initialState(bounds: Bounds): SearchState {

@@ -6,7 +6,7 @@ const load = lazy(() => import('./run.ts'));
 
 /**
  * Allocates the same sizes kind by kind, small to large, in a child process: measures allocation, first touch, second
- * touch and freeing, and by how much each counter of the machine moved.
+ * touch and freeing, and the change of each counter of the machine.
  *
  * Nothing is held between steps. A size that the host or the device cannot hold is a step with state `refused` and a
  * reason. The report's `state` says how the sweep ended; an early end is not an error.

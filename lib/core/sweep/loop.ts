@@ -10,7 +10,7 @@ import { measureStep, type StepCheck } from './measure.ts';
 import { managedRefusal, planSweep } from './plan.ts';
 import type { Measurement, PlannedSize, SweepMessage, SweepRequest, SweepResult } from './protocol.ts';
 
-/** Enough to trigger what the first call of a kind does once: loading, page tables, the driver's first block. */
+/** Size that triggers the work of a kind's first call: loading, page tables, the driver's first block. */
 const WARM_UP_BYTES = 2 * MiB;
 
 export const loop: Loop<SweepRequest, SweepMessage, SweepResult> = async (context, request, emit) => {
@@ -32,7 +32,7 @@ async function runSteps(
   emit: Emit<SweepMessage>,
 ): Promise<Stop | null> {
   const warm = new Set<AllocatorKind>();
-  /** Per kind the smallest size that ran out of memory. */
+  /** The smallest size of each kind that ran out of memory. */
   const exhausted = new Map<AllocatorKind, number>();
   for (const [index, step] of steps.entries()) {
     const stop = context.stop();
@@ -41,7 +41,7 @@ async function runSteps(
       emit({ type: 'step', index, measurement: unmeasured(step.refusal) });
       continue;
     }
-    // After a smaller size ran out of memory, larger ones are not tried: on shared memory every failed allocation makes
+    // Larger sizes are not tried after a smaller one ran out of memory: every failed allocation on shared memory makes
     // the whole machine reclaim and compact first (GB10).
     const failedBytes = exhausted.get(step.kind);
     if (failedBytes !== undefined) {
@@ -75,7 +75,7 @@ function stepCheck(context: ChildContext, { bytes, kind }: PlannedSize, { oversu
       if (refusal !== null) return refusal;
     }
     const step = { kind, heldBytes: 0, targetBytes: bytes };
-    // On a device with its own memory, managed memory takes from the host only the part that does not fit the device.
+    // Managed memory of a device with its own memory takes from the host only the part that does not fit the device.
     const spills = kind === 'managed' && memoryModel !== 'unified' && cudaFree !== null;
     const planned = spills ? { ...step, predictedCost: Math.max(0, bytes - cudaFree) } : step;
     return context.check(planned)?.sentence ?? null;

@@ -10,19 +10,19 @@ import { isCallers, stepFailure } from '../probe/outcome.ts';
 import { stepLimitMs } from '../probe/step-limit.ts';
 import type { Measurement } from './protocol.ts';
 
-/** Why a step ended before its last repeat. */
+/** Reason for a step's end before its last repeat. */
 interface EarlyEnd {
   state: Exclude<Measurement['state'], 'ok' | 'unsupported'>;
   reason: string;
   hung: boolean;
 }
 
-export interface Step {
+export interface SizeStep {
   kind: AllocatorKind;
   bytes: number;
 }
 
-/** Why the step must not be made; null: it may. Called before every repeat, because the machine changes. */
+/** Returns why the step must not be made; null: it may. Called before every repeat, because the machine changes. */
 export type StepCheck = (before: Counters) => string | null;
 
 /** One repeat, in real milliseconds; times that it did not reach are undefined. */
@@ -41,7 +41,7 @@ type Reader = Pick<CounterReader, 'read'>;
 export async function measureStep(
   context: ChildContext,
   reader: Reader,
-  step: Step,
+  step: SizeStep,
   repeatCount: number,
   check: StepCheck,
 ): Promise<Measurement> {
@@ -91,7 +91,7 @@ function timed(job: () => void): number {
 async function allocateAndTouch(
   context: ChildContext,
   reader: Reader,
-  { kind, bytes }: Step,
+  { kind, bytes }: SizeStep,
   repeat: Repeat,
   nth: number,
 ): Promise<void> {

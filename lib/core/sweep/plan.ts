@@ -45,8 +45,8 @@ export interface ManagedFacts {
 }
 
 /**
- * Why managed memory of this size is refused; null: it is not. On a device with its own memory it must fit the device's
- * free memory; with `oversubscribe` it may exceed that by what the host can spare above its floor.
+ * Returns why managed memory of this size is refused; null: it is not. It must fit the free memory of a device with its
+ * own memory; with `oversubscribe` it may exceed that by what the host can spare above its floor.
  */
 export function managedRefusal(bytes: number, facts: ManagedFacts): string | null {
   const { deviceFree, floor, memAvailable, memoryModel, oversubscribe } = facts;

@@ -60,7 +60,7 @@ export class Progress {
 }
 
 export class Eta {
-  /** Bytes and real milliseconds of the measured steps. By kind, because kinds differ by a factor of 1,000. */
+  /** Bytes and real milliseconds of the measured steps. Kinds differ by a factor of 1,000. */
   readonly #measured = new Map<AllocatorKind, { bytes: number; ms: number }>();
   readonly #now: () => number;
   #begunAt: number;

@@ -21,7 +21,7 @@ export interface PlannedSize {
   /** Index into the request's sizes. */
   size: number;
   bytes: number;
-  /** Why the step will not be made; null: it will be tried. */
+  /** The reason why the step will not be made; null: it will be tried. */
   refusal: { state: 'unsupported' | 'refused'; reason: string } | null;
 }
 
@@ -48,7 +48,7 @@ export type SweepMessage =
   | { type: 'step'; index: number; measurement: Measurement };
 
 export interface SweepResult {
-  /** Why the sweep ended before its last step; null: it did not. */
+  /** The reason why the sweep ended before its last step; null: it did not. */
   stop: Stop | null;
   sources: CounterSources;
 }

@@ -13,7 +13,7 @@ export function timesOf(samples: readonly number[]): Times | null {
   return { min: Math.min(...samples), median: middle, max: Math.max(...samples) };
 }
 
-/** In 10^9 bytes per second; null: no time, or one too short for the clock. */
+/** Rate in 10^9 bytes per second; null: no time, or one too short for the clock. */
 export function gbPerSecond(bytes: number, times: Times | null): number | null {
   return times === null || times.median <= 0 ? null : bytes / times.median / 1e6;
 }
@@ -65,7 +65,7 @@ export function emptyStep(
   };
 }
 
-/** Per kind the largest size whose state is ok. */
+/** The largest size of each kind whose state is ok. */
 export function largestOf(steps: readonly SweepStep[]): Record<AllocatorKind, number | null> {
   const largest = byKind<number | null>(() => null);
   for (const { kind, requestedBytes, state } of steps)

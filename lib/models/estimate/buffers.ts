@@ -1,4 +1,4 @@
-/** What programs keep besides weights and cache: buffers of a step, graphs, and themselves. */
+/** Memory of programs besides weights and cache: buffers of a step, graphs, and the programs themselves. */
 
 import { GiB, MiB } from '../../base/format.ts';
 import { range } from '../../core/memory/range.ts';
@@ -129,7 +129,7 @@ function graphTerm(): EstimateTerm {
   };
 }
 
-/** Without the kernels of mamba-ssm transformers multiplies every token of a chunk with every other. */
+/** transformers without the kernels of mamba-ssm multiplies every token of a chunk with every other. */
 function scanElements({ cache }: Architecture): number {
   return Math.max(0, ...cache.map((layers) => (layers.kind === 'state' ? (layers.scanElements ?? 0) : 0)));
 }
@@ -146,8 +146,8 @@ function prefillTerm(architecture: Architecture, use: Inference): EstimateTerm {
   const scan = tokens * scanElements(architecture) * F32 * 2;
   return {
     name: 'activations',
-    // At least the workspace of cuBLAS, and kernels that scan in place. Logits are those of the last token: generate() of
-    // transformers computes no others since 4.45, and no server does.
+    // The least is the workspace of cuBLAS, and kernels that scan in place. Logits are those of the last token:
+    // generate() of transformers computes no others since 4.45, and no server does.
     ...range(plain + scan, Math.min(plain, 8 * MiB), plain * 2 + scan * 1.2),
     formula: 'context × sequences × 2 × width + sequences × vocab × 4 + context × sequences × scan × 8',
     inputs: {

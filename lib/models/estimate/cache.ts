@@ -28,15 +28,15 @@ interface Types {
   name: string;
   key: number;
   value: number;
-  /** Of a recurrent state and of the state of its convolution. */
+  /** Elements of a recurrent state and of the state of its convolution. */
   state: number;
   conv: number;
 }
 
-/** How many tokens a layer has room for, in all sequences together. */
+/** Tokens that a layer has room for, in all sequences together. */
 interface Cells {
   full: number;
-  /** For layers with a window: the program's rule, the least, and what a program takes that does not use the window. */
+  /** Tokens of a layer with a window: the program's rule, the least, and those of a program that ignores the window. */
   window(layers: AttentionLayers): EstimateRange;
   sequences: number;
 }
@@ -207,7 +207,7 @@ function indexBytes(dim: number): number {
 /** Bytes of a vector of 512 elements in DeepSeek's own format: FP8 with scales, and the rotated part in BF16. */
 const DEEPSEEK_FP8 = 584 / 512;
 
-/** Besides the vectors each layer keeps a window of single tokens, by the program's rule for windows. */
+/** Each layer keeps a window of single tokens besides the vectors, by the program's rule for windows. */
 function compressedBytes(layers: CompressedLayers, cells: Cells, types: Types): EstimateRange {
   const perSequence = cells.full / cells.sequences;
   const vectors = cells.sequences * Math.ceil(perSequence / layers.ratio);
@@ -269,7 +269,7 @@ function unifiedPages(
   const kept = stateLayers * (1 + (mtp?.layers ?? 0)) * use.sequences * page;
   return {
     cache: exactly(use.sequences * Math.ceil(use.context / block) * (first.layers + (mtp?.layers ?? 0)) * page),
-    // With prefix caching a sequence keeps two states.
+    // Prefix caching keeps two states of a sequence.
     state: range(kept, kept, 2 * kept),
     block,
   };

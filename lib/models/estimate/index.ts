@@ -1,4 +1,4 @@
-/** What a model takes, before anything is allocated. Checks arguments; a call imports the work. */
+/** Estimates the memory of a model before anything is allocated. Checks arguments; a call imports the work. */
 
 import { abortable } from '../../base/abort.ts';
 import { checkKeys, checkSignal, invalidType } from '../../base/arguments.ts';
@@ -19,14 +19,14 @@ const loadTable = lazy(() => Promise.all([loadModels(), import('./table.ts')]));
 const load = lazy(() => Promise.all([loadModels(), import('./options.ts'), import('./run.ts')]));
 
 /**
- * Reads the headers and the config of a model, each file once: for several questions about the same model. Never reads
+ * Reads the headers and the config of a model, each file once, for several questions about the model. Never reads
  * weights.
  *
  * @param model a model that is open already is returned as it is.
  * @param options `onProgress` is called while a model on the Hub is read.
  * @throws UmaError `ERR_UMA_MODEL` for a model that is not there, or whose files are damaged or incomplete;
- *   `ERR_UMA_PERMISSION` where they may not be read; `ERR_UMA_NETWORK` where the Hub does not answer. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for
- *   invalid arguments. The signal's reason when it is aborted.
+ *   `ERR_UMA_PERMISSION` if they may not be read; `ERR_UMA_NETWORK` if the Hub does not answer. TypeError/RangeError
+ *   (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for invalid arguments. The signal's reason when it is aborted.
  */
 export async function openModel(
   model: ModelInput,

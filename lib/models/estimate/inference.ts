@@ -43,7 +43,7 @@ export function inferenceOf(model: ModelFacts, given: Use): EstimateReport {
   };
 }
 
-/** What no rule understands of a model; where its files say what the weights take, only what else changes memory. */
+/** Fields of a model that no rule understands; if its files tell the weights' size, only fields of other memory. */
 export function unreadOf({ uncounted, unread }: ModelFacts): string[] {
   return [...unread, ...uncounted];
 }

@@ -1,4 +1,4 @@
-/** What the start takes for a while, besides what stays. */
+/** Memory that only the start takes. */
 
 import { GiB, MiB } from '../../base/format.ts';
 import { range, sumOf } from '../../core/memory/range.ts';
@@ -35,7 +35,7 @@ export function loadingOf(
 /** transformers writes shards of 50 GB, each of which safetensors has in the host's memory as a whole. */
 const SHARD = 50e9;
 
-/** Of a training: what a loader takes is less than a step; what counts is the copy that a checkpoint is written from. */
+/** Start of a training: a loader takes less than a step; only the copy that a checkpoint is written from counts. */
 export function trainingLoadingOf(
   model: ModelFacts,
   use: Use,

@@ -1,6 +1,6 @@
 /**
- * The start of vLLM and SGLang, which takes more for a while than serving does: loading, then a run that measures what is
- * left for the cache, which is not there yet. Between them they have most of the frozen Sparks.
+ * The start of vLLM and SGLang, which takes more for a while than serving does: loading, then a run that measures the
+ * room for the cache, which is not there yet. Most frozen Sparks froze in one of them.
  */
 
 import { GiB } from '../../base/format.ts';
@@ -10,7 +10,7 @@ import type { ModelFacts } from '../files/model.ts';
 import { COMPILE_JOB } from './compile-job.ts';
 import type { Use } from './use.ts';
 
-/** What is there while the cache is not. */
+/** Terms that are there before the cache is. */
 const BEFORE_CACHE = new Set(['weights', 'output-copy', 'runtime']);
 
 /** Terms of the start alone. */
@@ -47,7 +47,7 @@ function seesOrHears({ counts, weights }: ModelFacts, { languageModelOnly }: Use
 }
 
 /**
- * The encoder is run with the most pictures of a step, outside of any budget. Of a GB10 there is one account (vLLM #46307,
+ * The encoder is run with the most pictures of a step, outside of any budget. The one account of a GB10 (vLLM #46307,
  * PR 49760): 112 GiB in use with 48 GiB of weights and a share of 83.
  */
 function encoderProfile(): EstimateTerm {

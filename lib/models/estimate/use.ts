@@ -16,7 +16,7 @@ export function prefersHalf(program: EstimateProgram | null): boolean {
   return program === 'vllm' || program === 'sglang';
 }
 
-/** Whether weights of FP32 are loaded in 16 bits. */
+/** True if weights of FP32 are loaded in 16 bits. */
 export function loadsInHalf({ dtype, quantization }: ModelFacts, { program }: Pick<Use, 'program'>): boolean {
   return dtype === 'float32' && quantization === null && prefersHalf(program);
 }

@@ -116,7 +116,7 @@ function mtpLayersOf(config: ModelConfig): number {
   return layers ?? modules * (config.count(['mtp_transformer_layers'], 0) ?? 1);
 }
 
-/** Of a mixture: dense layers at its start, and the width of what every token uses. */
+/** Dense layers at the start of a mixture, and the width of the experts that every token uses. */
 function mixtureOf(config: ModelConfig): Pick<Architecture, 'denseLayers' | 'sharedIntermediate'> {
   if (expertsOf(config) === 0) return {};
   const width = feedForwardWidth(config) ?? 0;
@@ -197,7 +197,7 @@ const HIDDEN = ['hidden_size', 'n_embd', 'd_model', 'dim', 'block_dim'];
 
 const HEADS = ['num_attention_heads', 'n_head', 'n_heads', 'num_heads', 'swa_num_attention_heads'];
 
-interface Shape {
+interface ModelShape {
   layers: number;
   hidden: number;
   heads: number | null;
@@ -206,7 +206,7 @@ interface Shape {
   valueDim: number;
 }
 
-function shapeOf(config: ModelConfig): Shape {
+function shapeOf(config: ModelConfig): ModelShape {
   // Nemotron 3 Ultra gives the list of its layers, and null for their number.
   const layers =
     config.count(['num_hidden_layers']) ??
@@ -242,8 +242,8 @@ function kvHeadsOf(config: ModelConfig, heads: number | null): number {
   return config.flag('multi_query') === true ? 1 : (heads ?? 1);
 }
 
-/** What each layer keeps. The first description that a config has decides. */
-function layerMemories(config: ModelConfig, shape: Shape): LayerMemory[] {
+/** Memory that each layer keeps. The first description that a config has decides. */
+function layerMemories(config: ModelConfig, shape: ModelShape): LayerMemory[] {
   const each = (memory: (index: number) => LayerMemory): LayerMemory[] =>
     Array.from({ length: shape.layers }, (_, index) => memory(index));
   const model = config.text('model_type') ?? '';
@@ -277,7 +277,11 @@ function layerMemories(config: ModelConfig, shape: Shape): LayerMemory[] {
 }
 
 /** Models that have linear attention besides full or latent attention; null: it is none. */
-function besideLinear(config: ModelConfig, shape: Shape, full: CacheLayers): ((index: number) => LayerMemory) | null {
+function besideLinear(
+  config: ModelConfig,
+  shape: ModelShape,
+  full: CacheLayers,
+): ((index: number) => LayerMemory) | null {
   const group = config.count(['layer_group_size']); // Ring: the last of each group has full attention
   if (group !== null && group > 1)
     return (index) =>
@@ -289,7 +293,7 @@ function besideLinear(config: ModelConfig, shape: Shape, full: CacheLayers): ((i
   return (index) => (kinds[index] === 'linear' ? kimiState(config) : full);
 }
 
-function attentionMemories(config: ModelConfig, shape: Shape, model: string): LayerMemory[] {
+function attentionMemories(config: ModelConfig, shape: ModelShape, model: string): LayerMemory[] {
   const each = (memory: (index: number) => LayerMemory): LayerMemory[] =>
     Array.from({ length: shape.layers }, (_, index) => memory(index));
   const kinds = kindsOf(config, shape.layers);
@@ -307,7 +311,7 @@ function attentionMemories(config: ModelConfig, shape: Shape, model: string): La
 }
 
 /** Gemma 4 in transformers 5 lists what differs from layer to layer: {"05": {"head_dim": 512}}. */
-function layerShape(config: ModelConfig, shape: Shape, index: number): Shape {
+function layerShape(config: ModelConfig, shape: ModelShape, index: number): ModelShape {
   const own = config.inner('per_layer_config')?.inner(String(index).padStart(2, '0')) ?? null;
   if (own === null) return shape;
   const dim = own.count(['head_dim']);
@@ -332,7 +336,7 @@ function withIndex(memory: LayerMemory, config: ModelConfig, index: number): Lay
  * Phi-4-mini-flash (SambaY): the first half alternates between Mamba and a window, then one layer keeps every token, and all
  * behind it use what that keeps.
  */
-function sambaLayer(config: ModelConfig, shape: Shape, index: number): LayerMemory {
+function sambaLayer(config: ModelConfig, shape: ModelShape, index: number): LayerMemory {
   const half = shape.layers / 2;
   if (config.count(['mb_per_layer']) !== 2) config.notUnderstood('mb_per_layer');
   if (index > half + 1) return { kind: 'none' };
@@ -352,14 +356,14 @@ function attentionsPerLayer(model: string): number {
   return model.startsWith('longcat') ? 2 : 1;
 }
 
-function fullLayer({ kvHeads, keyDim, valueDim }: Shape): CacheLayers {
+function fullLayer({ kvHeads, keyDim, valueDim }: ModelShape): CacheLayers {
   return attention(kvHeads, keyDim, valueDim);
 }
 
 /** Llama 3.2 sees an image in up to four tiles of 560 × 560 pixels: 40 × 40 patches and one token for each tile. */
 const IMAGE_TOKENS = 4 * (40 * 40 + 1);
 
-function layerOfKind(kind: Kind, config: ModelConfig, shape: Shape): LayerMemory {
+function layerOfKind(kind: Kind, config: ModelConfig, shape: ModelShape): LayerMemory {
   switch (kind) {
     case 'none':
       return { kind: 'none' };
@@ -391,7 +395,7 @@ function layerOfKind(kind: Kind, config: ModelConfig, shape: Shape): LayerMemory
 }
 
 /** Gemma 4 gives its layers with full attention heads of their own. */
-function globalLayer(config: ModelConfig, shape: Shape): LayerMemory {
+function globalLayer(config: ModelConfig, shape: ModelShape): LayerMemory {
   const dim = config.count(['global_head_dim']);
   const sliding = config.has('layer_types') && config.has('sliding_window');
   if (dim === null || !sliding) return fullLayer(shape);
@@ -399,7 +403,7 @@ function globalLayer(config: ModelConfig, shape: Shape): LayerMemory {
   return attention(kvHeads ?? shape.kvHeads, dim, dim);
 }
 
-function slidingLayer(config: ModelConfig, shape: Shape): LayerMemory {
+function slidingLayer(config: ModelConfig, shape: ModelShape): LayerMemory {
   const window = config.count(['sliding_window', 'sliding_window_size', 'attention_window_size'], 0);
   const kvHeads = config.count(['swa_num_key_value_heads']) ?? shape.kvHeads;
   const keyDim = config.count(['swa_head_dim']) ?? shape.keyDim;
@@ -431,7 +435,7 @@ function latentLayer(config: ModelConfig): LatentLayers | null {
 }
 
 /** A block of a searched architecture (Nemotron NAS): some have no attention, the others differ in their heads. */
-function searchedBlock(block: unknown, shape: Shape): LayerMemory {
+function searchedBlock(block: unknown, shape: ModelShape): LayerMemory {
   const part = isObject(block) && isObject(block.attention) ? block.attention : {};
   if (part.no_op === true || part.replace_with_linear === true) return { kind: 'none' };
   const inGroup = part.n_heads_in_group;
@@ -449,7 +453,7 @@ function compressRates(config: ModelConfig): unknown[] | null {
   );
 }
 
-function compressedLayer(config: ModelConfig, shape: Shape, ratio: unknown): LayerMemory {
+function compressedLayer(config: ModelConfig, shape: ModelShape, ratio: unknown): LayerMemory {
   const window = config.count(['sliding_window']) ?? 128;
   if (typeof ratio !== 'number' || !(ratio >= 1)) return attention(1, shape.keyDim, 0, window);
   // Only layers that choose among their vectors have an indexer: those that compress little.
@@ -457,7 +461,7 @@ function compressedLayer(config: ModelConfig, shape: Shape, ratio: unknown): Lay
   return { kind: 'compressed', layers: 1, ratio: Math.floor(ratio), dim: shape.keyDim, indexDim, window };
 }
 
-function patternLayer(letter: string, config: ModelConfig, shape: Shape): LayerMemory {
+function patternLayer(letter: string, config: ModelConfig, shape: ModelShape): LayerMemory {
   if (letter === 'M') return mambaLayer(config, shape);
   if (letter === '*') return fullLayer(shape);
   if (letter !== '-' && letter !== 'E') config.notUnderstood('hybrid_override_pattern', letter);

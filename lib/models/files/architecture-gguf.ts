@@ -68,10 +68,10 @@ export function architectureOfGguf(header: Header, path: string): Architecture |
   };
 }
 
-/** Keys that describe what a layer keeps of earlier tokens. What the others change, the tensors of the file say. */
+/** Keys that describe what a layer keeps of earlier tokens. The tensors of the file tell what the other keys change. */
 const KEPT =
   /^(?:attention|ssm|wkv|shortconv|kda|rwkv|recurrent|indexer|engram|ngram)\.|window|cache|state|recurrent|memory|ngram|compress|latent/;
-/** Of those: factors, ranks of weights, and sizes of layers that a rule reads where there are such layers. */
+/** Exceptions: factors, ranks of weights, and sizes of layers that a rule reads if there are such layers. */
 const NOT_KEPT =
   /^attention\.(?:\w*norm_\w+|max_alibi_bias|clamp_kqv|\w*scale|temperature_\w+|\w*lora_rank|output_group_count|relative_buckets_count|causal|indexer\.(?:head_count|top_k|key_length)|sliding_window\w*|(?:key|value)_length\w*|head_count\w*)$|^ssm\.(?:time_step_rank|dt_b_c_rms|group_count|state_size|conv_kernel|inner_size)$/;
 

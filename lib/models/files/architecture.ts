@@ -1,4 +1,4 @@
-/** What a model keeps of earlier tokens, layer by layer, and the sizes that buffers depend on. */
+/** Memory that a model keeps of earlier tokens, layer by layer, and the sizes on which buffers depend. */
 
 /** Layers that keep the keys and values of earlier tokens. */
 export interface AttentionLayers {
@@ -25,9 +25,9 @@ export interface LatentLayers {
   queryRank?: number;
   /** Further elements per token of a sparse-attention indexer; 0: none. */
   indexDim: number;
-  /** Whether programs keep the expanded form for this file: GGUF files from before llama.cpp knew the compressed one. */
+  /** True if programs keep the expanded form: GGUF files from before llama.cpp knew the compressed one. */
   expandedByDefault: boolean;
-  /** What a program keeps that does not compress. */
+  /** Sizes in a program that does not compress. */
   expanded: { kvHeads: number; keyDim: number; valueDim: number };
 }
 
@@ -86,23 +86,23 @@ export interface Architecture {
   expertIntermediate: number | null;
   /** Size of what an expert reads and writes, where that is not the hidden size (Nemotron 3 Super). */
   expertHidden?: number;
-  /** Of a mixture: layers at the start that have no experts. */
+  /** Layers at the start of a mixture that have no experts. */
   denseLayers?: number;
   /** Width of the experts that every token uses. */
   sharedIntermediate?: number;
   maxContext: number | null;
   /** The same without what its config stretches it by, where SGLang does not count that. */
   unstretched?: number;
-  /** Whether the final logits are capped (Gemma), which needs a second copy of them. */
+  /** True if the final logits are capped (Gemma), which needs a second copy of them. */
   softcap: boolean;
-  /** Whether the output layer uses the embedding's weights. null: unknown. */
+  /** True if the output layer uses the embedding's weights. null: unknown. */
   tied: boolean | null;
   cache: CacheLayers[];
-  /** How the cache of the MTP layers is built; null: there are none. */
+  /** Cache of the MTP layers; null: there are none. */
   mtpCache: CacheLayers | null;
   /** Keys of a GGUF file that may change the cache, and that no rule has read. */
   unread?: string[];
-  /** What was assumed, as sentences. */
+  /** Assumptions, as sentences. */
   notes: string[];
 }
 

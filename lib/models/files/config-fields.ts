@@ -124,7 +124,7 @@ const WHY = new Map(
   HARMLESS.flatMap(({ names = '', why }) => names.split(/\s+/).map((name): [string, string] => [name, why])),
 );
 
-/** Why a field changes no memory that counts; null: it may. */
+/** Returns why a field changes no memory that counts; null: it may. */
 export function harmless(name: string, value: unknown): string | null {
   if (isOff(value) && !isIndex(name, value)) return 'switched off';
   return WHY.get(name) ?? HARMLESS.find(({ spelling }) => spelling?.test(name))?.why ?? null;

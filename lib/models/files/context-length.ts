@@ -1,4 +1,4 @@
-/** How long a context a config.json of Hugging Face allows. */
+/** Longest context that a config.json of Hugging Face allows. */
 
 import type { Architecture } from './architecture.ts';
 import type { ModelConfig } from './model-config.ts';

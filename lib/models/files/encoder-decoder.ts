@@ -11,7 +11,7 @@ const T5 = /^(t5|mt5|umt5)$/;
 const BART = /^(bart|mbart|marian|m2m_100|pegasus|blenderbot|blenderbot-small|plbart)$/;
 const WHISPER = 'whisper';
 
-/** How positions, masks and scales are computed. */
+/** Fields about computing positions, masks and scales. */
 const NO_MEMORY = [
   'relative_attention_num_buckets',
   'relative_attention_max_distance',
@@ -29,7 +29,7 @@ const NO_MEMORY = [
 /** Kernel of Whisper's two convolutions over the spectrum. */
 const WHISPER_KERNEL = 3;
 
-interface Shape {
+interface EncoderDecoderShape {
   hidden: number;
   vocab: number | null;
   encoder: Stack;
@@ -54,7 +54,7 @@ interface Stack {
   feedForward: number | null;
 }
 
-/** Whether a config describes an encoder and a decoder whose parts are known here. */
+/** True if a config describes an encoder and a decoder whose parts are known here. */
 export function isEncoderDecoder(config: ModelConfig): boolean {
   const name = config.text('model_type') ?? '';
   return T5.test(name) || BART.test(name) || name === WHISPER;
@@ -115,14 +115,14 @@ export function encoderDecoderParameters(config: ModelConfig): ParameterCounts |
   };
 }
 
-function shapeOf(config: ModelConfig): Shape {
+function shapeOf(config: ModelConfig): EncoderDecoderShape {
   const name = config.text('model_type') ?? '';
   const shape = T5.test(name) ? t5(config) : bart(config);
   checkLayers(shape.encoder.layers + shape.decoder.layers, config.path);
   return name === WHISPER ? whisper(config, shape) : shape;
 }
 
-function t5(config: ModelConfig): Shape {
+function t5(config: ModelConfig): EncoderDecoderShape {
   const hidden = config.needed(['d_model', 'hidden_size']);
   const layers = config.needed(['num_layers', 'num_hidden_layers']);
   const heads = config.needed(['num_heads', 'num_attention_heads']);
@@ -147,7 +147,7 @@ function t5(config: ModelConfig): Shape {
   };
 }
 
-function bart(config: ModelConfig): Shape {
+function bart(config: ModelConfig): EncoderDecoderShape {
   const hidden = config.needed(['d_model', 'hidden_size']);
   const stackOf = (side: 'encoder' | 'decoder'): Stack => {
     const heads = config.needed([`${side}_attention_heads`]);
@@ -175,7 +175,7 @@ function bart(config: ModelConfig): Shape {
   };
 }
 
-function whisper(config: ModelConfig, shape: Shape): Shape {
+function whisper(config: ModelConfig, shape: EncoderDecoderShape): EncoderDecoderShape {
   const encoderTokens = config.count(['max_source_positions']) ?? 1500;
   const maxContext = config.count(['max_target_positions']) ?? 448;
   const { hidden } = shape;

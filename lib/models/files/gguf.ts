@@ -148,7 +148,7 @@ class Reader {
     return this.#u64Here();
   }
 
-  /** The 8 bytes must be in the window. Above 2^53 the value is rounded, which no limit lets pass. */
+  /** The 8 bytes must be in the window. A value above 2^53 is rounded; no limit lets it pass. */
   #u64Here(): number {
     const value = this.#buffer.readUInt32LE(this.#at) + this.#buffer.readUInt32LE(this.#at + 4) * 2 ** 32;
     this.#at += 8;

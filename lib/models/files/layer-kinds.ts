@@ -92,7 +92,7 @@ export function kindsOf(config: ModelConfig, layers: number): Kind[] {
   return slidingKinds(config, each);
 }
 
-/** Of a list of names, which may be that of a group of layers that repeats (RecurrentGemma). */
+/** Kinds by a list of names, which may be that of a group of layers that repeats (RecurrentGemma). */
 function namedKinds(config: ModelConfig, field: string, layers: number): Kind[] {
   const named = config.list(field) ?? [];
   if (named.length !== layers && !field.endsWith('block_types')) config.notUnderstood(field, `${named.length} layers`);

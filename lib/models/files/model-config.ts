@@ -17,13 +17,13 @@ export function checkLayers(layers: number, path: string): void {
 
 /** A field that no rule has read. */
 export interface UnreadField {
-  /** With the objects around it: "text_config.ngram_size". */
+  /** Name with the objects around it: "text_config.ngram_size". */
   path: string;
   name: string;
   value: unknown;
 }
 
-/** What an object is part of. */
+/** Surroundings of an object. */
 interface Place {
   /** Fields read, of each object of the document that was looked into. */
   reads: Map<JsonObject, Set<string>>;
@@ -59,7 +59,7 @@ export class ModelConfig {
     return own ?? around.map((config) => config.#fields[name]).find((value) => value != null) ?? null;
   }
 
-  /** Of a field that is used: the objects around this one that repeat it have been read, too. */
+  /** Marks a used field as read, also in the objects around this one that repeat it. */
   #used<T>(name: string, value: T): T {
     for (const config of [this, ...this.#place.around])
       if (isDeepStrictEqual(config.#fields[name], value)) this.#place.reads.get(config.#fields)?.add(name);
@@ -82,7 +82,7 @@ export class ModelConfig {
     for (const name of names) this.#used(name, this.#value(name));
   }
 
-  /** Of the objects around this one the outermost that has a field decides, else this one. */
+  /** The outermost of the objects around this one that has the field decides, else this one. */
   outerFlag(name: string): boolean | null {
     const value = [...this.#place.around.toReversed(), this]
       .map((config) => config.#fields[name])
@@ -111,8 +111,8 @@ export class ModelConfig {
   }
 
   /**
-   * The first of some fields that is there, as a whole number from `min`; null: none is there. A word such as "auto" does
-   * not count. Of a list by layer the first entry counts; a list of different numbers is not understood.
+   * The first of some fields that is there, as a whole number from `min`; null: none is there. A word such as "auto"
+   * does not count. The first entry of a list by layer counts; a list of different numbers is not understood.
    */
   count(names: readonly string[], min = 1): number | null {
     for (const [index, name] of names.entries()) {

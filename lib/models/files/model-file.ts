@@ -12,7 +12,7 @@ export function modelError(path: string, message: string): UmaError {
 
 /** A file of a model as bytes, wherever it is: the readers of headers know nothing else of it. */
 export interface ByteSource {
-  /** As messages name it. */
+  /** Path in messages. */
   readonly path: string;
   readonly size: number;
   /** Ends what is done with it. */
@@ -39,7 +39,7 @@ export async function withFile<T>(
 ): Promise<T> {
   signal?.throwIfAborted();
   const file = await promised<number>((done) => open(path, constants.O_RDONLY | constants.O_NONBLOCK, done));
-  // What can wait for a disk or a network is done by Node's threads. Of an open file the kernel knows the rest.
+  // Node's threads do what can wait for a disk or a network. The kernel knows the rest of an open file.
   try {
     const stat = fstatSync(file);
     if (!stat.isFile()) throw modelError(path, 'it is not a regular file');
@@ -103,12 +103,12 @@ export function parseObject(text: string, path: string): JsonObject {
   return value;
 }
 
-/** Configs are nested five times. What recurs over a document recurs less than this. */
+/** Configs are nested five times. Recursion over a document is less deep than this. */
 const DEEPEST = 64;
 /** Values of a document: an index of 1,000,000 tensors has as many, the longest config some 10,000. */
 const MOST_VALUES = 2_000_000;
 
-/** Before a document is built, which takes 100 times its bytes where it is made of empty lists. */
+/** Checks a document before it is built, which takes 100 times its bytes if it consists of empty lists. */
 function checkNesting(text: string, path: string): void {
   let depth = 0;
   let values = 0;
@@ -128,7 +128,7 @@ function checkNesting(text: string, path: string): void {
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Where the string that begins at `start` ends; the end of the text if it does not. */
+/** End of the string that begins at `start`; the end of the text if it has none. */
 function stringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -5,7 +5,7 @@ import { join, sep } from 'node:path';
 import { type ByteSource, modelError, withFile } from './model-file.ts';
 
 export interface ModelFolder {
-  /** As messages and reports name it. */
+  /** Path in messages and reports. */
   readonly path: string;
   /** Names of what is in it, sorted. */
   names(): Promise<readonly string[]>;

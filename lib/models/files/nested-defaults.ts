@@ -6,7 +6,7 @@
 import type { ModelConfig } from './model-config.ts';
 import type { JsonObject } from './model-file.ts';
 
-/** From configuration_*.py of transformers 4.57, by `model_type`. */
+/** Defaults of configuration_*.py of transformers 4.57, by `model_type`. */
 const DEFAULTS: Readonly<Record<string, JsonObject>> = {
   gemma: {
     vocab_size: 256_000,
@@ -69,7 +69,7 @@ const DEFAULTS: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** What the class of a nested config would fill in. */
+/** Fields that the class of a nested config would fill in. */
 export function defaultsOf(config: ModelConfig): JsonObject {
   return DEFAULTS[config.text('model_type') ?? ''] ?? {};
 }

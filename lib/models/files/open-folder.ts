@@ -17,7 +17,7 @@ const LONGEST_CONFIG = 16 * 2 ** 20;
 const LONGEST_INDEX = 64 * 2 ** 20;
 /** The largest published models have about 250. */
 const MOST_SHARDS = 2048;
-/** Of more shards that are far away some are read. */
+/** Shards that are read if there are more, far away. */
 const MOST_READ = 3;
 /** The largest pipelines have ten. */
 const MOST_PARTS = 64;
@@ -188,7 +188,7 @@ async function shardsOf(folder: ModelFolder, names: readonly string[]): Promise<
   return weights.length > 0 ? weights : others;
 }
 
-/** How the shards of a model are called: "model-00001-of-00004.safetensors". */
+/** Names of a model's shards: "model-00001-of-00004.safetensors". */
 interface Shard {
   prefix: string;
   total: string;

@@ -32,7 +32,7 @@ export async function openGguf(folder: ModelFolder, file: string, name: string):
   for (const header of headers) sums.merge(header.sums);
   sums.checkLayers(architecture, path);
   const weights = sums.all();
-  // Without an output layer of its own the embedding is used for it.
+  // The embedding is used if there is no output layer.
   if (architecture !== null) architecture.tied = bytesOf(weights, 'output') === 0 && bytesOf(weights, 'embedding') > 0;
   return {
     ...emptyModel(name, 'gguf'),

@@ -17,7 +17,7 @@ import { openFileIn, openFilesIn } from './open-in-folder.ts';
 
 export interface OpenOptions extends Partial<Search> {}
 
-/** Where a model is looked for, and how. */
+/** Places in which a model is looked for, and how. */
 export interface Search extends Omit<HubOptions, 'env'> {
   env: NodeJS.ProcessEnv;
 }

@@ -37,7 +37,7 @@ function describedModel(model: unknown): ModelFacts {
   return 'config' in model ? configModel(model) : parametersModel(model);
 }
 
-/** Only a number of parameters is known. */
+/** Facts of a model of which only the number of parameters is known. */
 function parametersModel(model: object): ModelFacts {
   checkKeys('model', model, { params: true, dtype: true, hidden: true });
   const { dtype, hidden, params } = model as Record<string, unknown>;

@@ -21,7 +21,7 @@ const TIED = /^(gemma|cohere|gpt2|gpt_bigcode|falcon(?!_h1)|bloom|opt|minicpm|mp
 export function parametersOf(config: ModelConfig, architecture: Architecture): ParameterCounts | null {
   const { hidden, layers, name, vocab } = architecture;
   if (isEncoderDecoder(config)) return encoderDecoderParameters(config);
-  // Of others the config gives encoder and decoder each in its own way.
+  // Configs of other models describe encoder and decoder each in its own way.
   if (vocab === null || config.flag('is_encoder_decoder') === true || name === 'phi4flash') return null;
   const tied = ENCODERS.test(name) || (architecture.tied ?? TIED.test(name));
   const mixers = mixersOf(config, architecture);
@@ -68,7 +68,7 @@ function mixersOf(config: ModelConfig, architecture: Architecture): number {
   return mixersOfKept(config, architecture);
 }
 
-/** Of the layers that keep something, and of those that use what others keep. */
+/** Parameters of the layers that keep something, and of those that use what others keep. */
 function mixersOfKept(config: ModelConfig, { cache, heads, hidden, layers, name }: Architecture): number {
   const sharing = config.count(['num_kv_shared_layers'], 0) ?? 0;
   const own = cache.reduce((sum, group) => sum + group.layers * mixerOf(config, group, heads ?? 1, hidden), 0);
@@ -316,7 +316,7 @@ function isSparse(config: ModelConfig, kind: unknown): boolean {
   return true;
 }
 
-/** Whether a layer's feed-forward part is a mixture of experts. */
+/** True if a layer's feed-forward part is a mixture of experts. */
 function isMixture(config: ModelConfig, layer: number): boolean {
   const kinds = config.list('mlp_layer_types');
   if (kinds !== null) {

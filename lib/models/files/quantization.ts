@@ -1,4 +1,4 @@
-/** How a checkpoint is quantised, by its own metadata. */
+/** Quantisation of a checkpoint, by its own metadata. */
 
 import { isObject, type JsonObject } from './model-file.ts';
 
@@ -111,7 +111,7 @@ function compressed(described: JsonObject): Omit<Quantization, 'kvDtype'> {
   const [weights = {}, ...others] = groups.map((group) =>
     isObject(group) && isObject(group.weights) ? group.weights : {},
   );
-  // Which layers are in which group is not known here.
+  // It is not known here which layers are in which group.
   if (others.some((other) => ['num_bits', 'type', 'group_size'].some((name) => other[name] !== weights[name])))
     return UNKNOWN('compressed-tensors of several types');
   const bits = numberOf(weights.num_bits);

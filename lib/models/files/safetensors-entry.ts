@@ -58,7 +58,7 @@ export function elementsOf({ begin, dtype, end, name, shape }: HeaderEntry, path
   let elements = 1;
   for (const size of shape) elements *= size;
   const bits = bitsOf(dtype);
-  // Of a type that is not known an element takes at least one bit.
+  // An element of an unknown type takes at least one bit.
   const agrees = bits === null ? elements <= 8 * (end - begin) : bytesOf(elements, bits) === end - begin;
   if (agrees) return elements;
   const bytes = `the ${(end - begin).toLocaleString('en-US')} bytes of its offsets`;
@@ -82,7 +82,7 @@ const HELPER =
   /(?:scales?|scale_inv|scale_2|qzeros|zeros|zero_point|weight_shape|g_idx|absmax|quant_map|nested_absmax|nested_quant_map|biases|bitsandbytes__\w+)$/;
 
 /**
- * How many parameters of the model one element holds; 0: it is a helper of the format.
+ * Parameters of the model in one element; 0: it is a helper of the format.
  *
  * @param packedBits bits of a parameter in packed tensors: 8 are in an I32, 2 in a U8; null: none are packed.
  */

@@ -16,7 +16,7 @@ export interface HeaderEntry {
   end: number;
 }
 
-/** What an entry has that is not of the usual form, to be checked by `other`. */
+/** Reader of an entry that is not of the usual form. */
 type OtherEntry = (name: string, value: unknown) => HeaderEntry;
 
 /** Bytes and depth of an entry that is not of the usual form. */
@@ -28,7 +28,7 @@ const TURN = 4 * 2 ** 20;
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Below 2^53. */
+/** Numbers below 2^53. */
 const NUMBER = '(?:0|[1-9]\\d{0,14})';
 /** `~` is white space of JSON. PyTorch allows 64 dimensions. */
 const DTYPE = '~"dtype"~:~"([A-Z\\d_]+)"~';

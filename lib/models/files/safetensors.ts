@@ -14,7 +14,7 @@ const LONGEST_HEADER = 100_000_000;
 /** Read at first; most headers are shorter, so that one read is enough. */
 const FIRST_READ = 128 * 1024;
 
-/** What a reader of a header must know of the model. */
+/** Facts of the model that a reader of a header needs. */
 export interface TensorContext {
   /** Layers of the main model; null: unknown. */
   layers: number | null;
@@ -95,7 +95,7 @@ async function summary(
   return { sums, largestTensor };
 }
 
-/** Where tensors are. They must cover the data without holes; those that follow each other are one range. */
+/** Places of tensors. They must cover the data without holes; those that follow each other are one range. */
 class Ranges {
   readonly #ranges: { begin: number; end: number }[] = [];
   #last = { begin: 0, end: 0 };

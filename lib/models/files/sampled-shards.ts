@@ -8,7 +8,7 @@ import type { ModelFolder } from './model-folder.ts';
 import { readSafetensors, type SafetensorsFile, type TensorContext } from './safetensors.ts';
 import { type TensorFacts, WeightSums } from './weights.ts';
 
-/** With more headers to be read first it is as well to read all. */
+/** Reading all headers is as good as reading more than this first. */
 const MOST_SAMPLES = 8;
 /** Bytes of a tensor in a header besides its name: dtype, shape and offsets, with and without spaces. */
 const ENTRY = { least: 50, most: 140 };

@@ -6,7 +6,7 @@
 import { type CacheLayers, type LayerMemory, type StateLayers, stateLayer } from './architecture.ts';
 import type { ModelConfig } from './model-config.ts';
 
-interface Shape {
+interface StateShape {
   hidden: number;
   heads: number | null;
   keyDim: number;
@@ -33,7 +33,7 @@ export function kimiState(linear: ModelConfig): StateLayers {
   };
 }
 
-export function mambaLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
+export function mambaLayer(config: ModelConfig, { hidden }: StateShape): StateLayers {
   const heads = config.count(['mamba_num_heads', 'mamba_n_heads', 'n_mamba_heads', 'num_heads']);
   const headDim = config.count(['mamba_head_dim', 'mamba_d_head', 'mamba_headdim', 'head_dim']);
   const expand = config.count(['mamba_expand', 'expand']) ?? 2;
@@ -72,13 +72,13 @@ export function deltaNetLayer(config: ModelConfig): StateLayers {
 }
 
 /** RWKV from version 5 on: a matrix for each head, and the last token of both halves of a layer. */
-export function rwkvLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
+export function rwkvLayer(config: ModelConfig, { hidden }: StateShape): StateLayers {
   const headDim = config.count(['head_dim', 'head_size']) ?? 64;
   return { kind: 'state', layers: 1, what: 'RWKV', stateElements: hidden * headDim, convElements: 2 * hidden };
 }
 
 /** xLSTM: a matrix, a vector and a number for each head. */
-export function xlstmLayer(config: ModelConfig, { hidden, heads }: Shape): StateLayers {
+export function xlstmLayer(config: ModelConfig, { hidden, heads }: StateShape): StateLayers {
   const count = heads ?? 1;
   const keys = roundedUp(hidden * (config.number('qk_dim_factor') ?? 0.5), 64);
   const values = roundedUp(hidden * (config.number('v_dim_factor') ?? 1), 64);
@@ -92,13 +92,13 @@ export function xlstmLayer(config: ModelConfig, { hidden, heads }: Shape): State
   };
 }
 
-/** As models round widths. */
+/** Rounds a width as models do. */
 export function roundedUp(width: number, multiple: number): number {
   return Math.ceil(width / multiple) * multiple;
 }
 
 /** LFM2's short convolutions, RecurrentGemma's recurrent blocks. */
-export function convLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
+export function convLayer(config: ModelConfig, { hidden }: StateShape): StateLayers {
   const width = config.count(['lru_width']);
   const kernel = config.count(['conv_L_cache', 'conv1d_width']) ?? 4;
   return {
@@ -110,7 +110,7 @@ export function convLayer(config: ModelConfig, { hidden }: Shape): StateLayers {
   };
 }
 
-export function lightningLayer({ heads, keyDim }: Shape): LayerMemory {
+export function lightningLayer({ heads, keyDim }: StateShape): LayerMemory {
   return {
     kind: 'state',
     layers: 1,

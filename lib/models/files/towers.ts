@@ -9,7 +9,7 @@ const TOWERS = ['vision_config', 'audio_config'] as const;
 export const TOWER_DETAILS =
   /^(?:(?:\w+_)?(?:image|patch|window|crop|kernel|merge|pos_emb|position|positions|feature|chunk|mel)\w*|num_(?:channels|heads|attention_heads|patches|position_embeddings|mel_bins|key_value_heads|global_tokens)|n_window\w*|in_(?:channels|chans)|\w*_?(?:patch|merge|window)_size|temporal_\w+|tokens_per_second|fullatt_block_indexes|deepstack_visual_indexes|(?:out|output)_(?:hidden_size|dim)|projection_(?:dim|intermediate_size)|projector_\w+|attention_heads|encoder_attention_heads|vision_output_dim|attn_sep|head_dim|layer_scale_init_value|layerscale_value|pixel_shuffle_ratio|max_source_positions|vocab_size|hidden_stride|out_features|out_indices|use_(?:head|mean_pooling|absolute_position_embeddings|abs_pos|rel_pos)|conv_chunksize|downsample_hidden_size|spatial_\w+|intermediate_layers_indices|supported_aspect_ratios|max_num_tiles|attention_norm|pooling_kernel_size|default_output_length|global_head_dim|standardize|use_clipped_linears|attention_(?:chunk_size|context_(?:left|right)|invalid_logits_value)|conv_kernel_size|gradient_clipping|output_proj_dims|residual_weight|subsampling_conv_channels|num_registers|num_cls_tokens|interpolate_mode|num_layers|num_encoder_layers|torch_dtype|dtype|qkv_bias|feature_layer)$/;
 
-/** Whether a field is part of a tower: "thinker_config.vision_config.depth". */
+/** True if a field is part of a tower: "thinker_config.vision_config.depth". */
 export function isTower(path: string): boolean {
   return TOWERS.some((name) => path.startsWith(`${name}.`) || path.includes(`.${name}.`));
 }

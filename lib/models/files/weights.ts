@@ -2,10 +2,10 @@
 
 import { modelError } from './model-file.ts';
 
-/** What a tensor is for. `experts` are the routed experts of a mixture; `blocks` is everything else in a layer. */
+/** Purpose of a tensor. `experts` are the routed experts of a mixture; `blocks` is everything else in a layer. */
 export type WeightPart = 'embedding' | 'output' | 'blocks' | 'experts' | 'vision' | 'mtp';
 
-/** Parameters counted from a config, by part. What sees and hears is a rough count. */
+/** Parameters counted from a config, by part. The parts for images and sound are a rough count. */
 export type ParameterCounts = Record<WeightPart, number>;
 
 /** All parameters of the language model, without layers for further tokens. */
@@ -32,7 +32,7 @@ export interface TensorFacts {
 }
 
 export class WeightSums {
-  /** By part, then by data type: 90,000 tensors build no key of both. */
+  /** Sums by part, then by data type: 90,000 tensors build no key of both. */
   readonly #sums = new Map<WeightPart, Map<string, WeightSum>>();
   /** Layers of the main model that have a tensor, where names number them. */
   readonly #layers = new Set<number>();
@@ -109,7 +109,7 @@ function layerOf(name: string): number {
   return layer;
 }
 
-/** How nearly every tensor begins. */
+/** Start of nearly every tensor's name. */
 const FIRST_LAYERS = 'model.layers.';
 
 function digitAt(text: string, at: number): number {

@@ -1,9 +1,9 @@
-/** How many compilers a first start may run at once: MAX_JOBS, which ninja and PyTorch's extensions read. Pure. */
+/** Number of compilers that a first start may run: MAX_JOBS, which ninja and PyTorch's extensions read. Pure. */
 
 import type { FitReport } from '../../types/index.ts';
 import { COMPILE_JOB } from '../estimate/index.ts';
 
-/** Of a Spark: more compilers help nobody. */
+/** Cores of a Spark: more compilers help nobody. */
 const CORES = 20;
 
 /**

@@ -15,9 +15,9 @@ type Setting = Exclude<keyof EstimatedSettings, 'kvDtype'>;
 
 interface Spelling {
   length(use: JudgedUse): readonly string[];
-  /** Of keys and of values, in lower case. */
+  /** Flags for the types of keys and of values, in lower case. */
   cacheType(key: string, value: string, settings: EstimatedSettings): Said;
-  /** Those that are counted for this program. The others change nothing there. */
+  /** Settings that are counted for this program. The others change nothing there. */
   settings: Partial<Record<Setting, (settings: EstimatedSettings, version: string | null) => Said>>;
 }
 
@@ -67,7 +67,7 @@ const SPELLINGS: Readonly<Partial<Record<FitProgram, Spelling>>> = {
         '--decode-context-parallel-size',
         `${decodeContextParallel}`,
       ],
-      // Not as JSON, whose braces and quotes a shell would take.
+      // A shell would take the braces and quotes of JSON.
       mtp: () => ['--speculative-config.method', 'mtp', '--speculative-config.num_speculative_tokens', '1'],
       languageModelOnly: () => ['--language-model-only'],
     },
@@ -101,7 +101,7 @@ const SPELLINGS: Readonly<Partial<Record<FitProgram, Spelling>>> = {
     },
   },
   'llama.cpp': {
-    // With -np it has a pool for each sequence, unless it is told otherwise.
+    // It has a pool for each sequence with -np, unless it is told otherwise.
     length: ({ context, sequences, settings }) => [
       ...['-c', `${context * sequences}`, '-np', `${sequences}`],
       ...(sequences > 1 && settings?.kvUnified !== false ? ['--kv-unified'] : []),
@@ -158,7 +158,7 @@ const SPELLINGS: Readonly<Partial<Record<FitProgram, Spelling>>> = {
   },
 };
 
-/** What is given, where that differs from the program's default; how a person writes it. */
+/** Tells whether a setting differs from the program's default, and how a person writes it. */
 const GIVEN: Readonly<Record<Setting, { is(settings: EstimatedSettings): boolean; option: string }>> = {
   batchTokens: { is: ({ batchTokens }) => batchTokens !== null, option: '--batch-tokens' },
   flashAttention: { is: ({ flashAttention }) => !flashAttention, option: '--no-flash-attn' },
@@ -177,10 +177,10 @@ const GIVEN: Readonly<Record<Setting, { is(settings: EstimatedSettings): boolean
 };
 
 /**
- * The flags with which a program starts what was judged. None where one of the judged options cannot be said: a start
+ * The flags with which a program starts the judged model. There are none if a judged option has no flag: a start
  * without it would take another amount of memory.
  *
- * @param own what its rule decided: its share, where its layers go.
+ * @param own decisions of its rule: its share, the place of its layers.
  */
 export function flagsFor(program: FitProgram, input: ProgramInput, own: readonly string[]): Flags {
   const { need, version } = input;
@@ -212,7 +212,7 @@ function settingsOf({ cacheType, settings: spelled }: Spelling, use: JudgedUse, 
   ];
 }
 
-/** What is judged and not counted, and builds that want another spelling. */
+/** Settings that are judged and not counted, and builds that want another spelling. */
 function leftOpen(
   program: FitProgram,
   spelling: Spelling,

@@ -2,7 +2,7 @@
 
 import type { FitInequality, FitRange, FitVerdict } from '../../types/index.ts';
 
-/** From the best to the worst. A missing number is better than a certain no. */
+/** Verdicts from the best to the worst. A missing number is better than a certain no. */
 const ORDER: readonly FitVerdict[] = ['fits', 'fits-after', 'tight', 'unknown', 'not-now', 'no'];
 
 /** A verdict, and whether the expected size fits now, without any step; null: unknown. */
@@ -11,14 +11,14 @@ export interface Judged {
   expectedFits: boolean | null;
 }
 
-/** Of two the worse one; of two with the same verdict the one that needs a step first. */
+/** True for the worse of two; with the same verdict, for the one that needs a step first. */
 export function isWorse(one: Judged, other: Judged): boolean {
   const rank = ({ expectedFits, verdict }: Judged): number =>
     2 * ORDER.indexOf(verdict) + (expectedFits === true ? 0 : 1);
   return rank(one) > rank(other);
 }
 
-/** What a limit may be beyond what is certain, and what that depends on. */
+/** Limit beyond the certain one, and the condition that it depends on. */
 export interface Uncertain {
   high: number;
   why: string;
@@ -66,7 +66,7 @@ export function inequalityOf(
   };
 }
 
-/** For a decision about the expected size, where the upper end of the range would change it. */
+/** Condition of a decision about the expected size that the upper end of the range would change. */
 export function ifExpected({ high }: FitRange, limit: number): string {
   return high > limit ? ', if it takes no more than expected' : '';
 }

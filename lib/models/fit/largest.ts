@@ -12,7 +12,7 @@ import type {
   Snapshot,
 } from '../../types/index.ts';
 import { estimate } from '../estimate/index.ts';
-import { checkNeed } from './options.ts';
+import { checkEstimate, needOfBytes } from './options.ts';
 import { type CheckedOptions, fitReport } from './report.ts';
 import { largestAccepted } from './search.ts';
 
@@ -43,7 +43,7 @@ const PRECISIONS: readonly Precision[] = [
   { dtype: 'nf4', training: ['qlora'], programs: TORCH },
 ];
 
-/** In the order of the columns. Adapters on NF4 are QLoRA. */
+/** Uses in the order of the columns. Adapters on NF4 are QLoRA. */
 const USES: readonly { use: FitLargest['uses'][number]; is(use: EstimateUse): boolean }[] = [
   { use: 'inference', is: (use) => use === 'inference' },
   { use: 'lora', is: (use) => use === 'lora' || use === 'qlora' },
@@ -57,7 +57,7 @@ export async function largestOf(question: LargestQuestion): Promise<FitLargest> 
   );
   // Servers do not train.
   const isTrainer = options.program === null || TORCH.some((program) => program === options.program);
-  const { bytes: limit } = fitReport(checkNeed({ bytes: 1 }), machine, options).limit;
+  const { bytes: limit } = fitReport(needOfBytes(1), machine, options).limit;
   const rows: FitLargest['rows'] = [];
   for (const precision of precisions) {
     const cells: FitLargest['rows'][number]['cells'] = [];
@@ -138,7 +138,7 @@ async function askOf(
   const parameters = estimated.model.parameters ?? 0;
   const isCounted = way !== 'inference' || dtype === 'bf16';
   const whole = isCounted ? estimated : withWeights(estimated, await weightsOf(parameters, dtype));
-  return { parameters, report: fitReport(checkNeed(whole), machine, options) };
+  return { parameters, report: fitReport(checkEstimate(whole), machine, options) };
 }
 
 /** The estimate of the same model with weights of another type. */
@@ -156,7 +156,7 @@ async function weightsOf(params: number, dtype: string): Promise<FitRange> {
   return { bytes, low, high };
 }
 
-/** Of so many the bytes of one are counted: those of one are rounded. */
+/** Parameters whose bytes are counted to get those of one, which are rounded. */
 const MANY = 1e6;
 
 /**

@@ -6,10 +6,10 @@ import type { FitProgramReport, FitRange } from '../../types/index.ts';
 import { flagsFor } from './flags.ts';
 import { ifExpected, inequalityOf, type Judged, judged } from './judge.ts';
 import {
+  type FreeReading,
   isCache,
   isWeights,
   type ProgramInput,
-  type Reading,
   readingOf,
   sumOf,
   type Together,
@@ -23,7 +23,7 @@ const FIT_TARGET = 1024 * MiB;
 const FIT_CONTEXT = 4096;
 
 export interface LlamaFit {
-  /** Whether "no changes needed" is printed. */
+  /** True if "no changes needed" is printed. */
   unchanged: boolean;
   /** "need to reduce device memory by": bytes. */
   reduceBy: number;
@@ -52,8 +52,8 @@ export function llamaContext(
 }
 
 /**
- * Terms that it counts for the device: also those of a draft model (common/fit.cpp, `common_fit_extra_model`) and of a
- * projector, which the server adds to the target instead. Not its host buffer, the process itself, or adapters.
+ * The terms that it counts for the device: also those of a draft model (common/fit.cpp, `common_fit_extra_model`) and
+ * of a projector, which the server adds to the target instead. Without its host buffer, itself and adapters.
  */
 const PROJECTED = new Set(['compute-buffer', 'draft-compute-buffer', 'projector', 'bytes']);
 
@@ -109,7 +109,7 @@ export function llamaCpp(input: ProgramInput): FitProgramReport {
 const MACHINE_DECIDES: Judged = { verdict: 'fits', expectedFits: true };
 
 /** -fit off: it asks nobody, so that the machine alone decides. */
-function unasked(input: ProgramInput, { bytes, from }: Reading, projected: number): FitProgramReport {
+function unasked(input: ProgramInput, { bytes, from }: FreeReading, projected: number): FitProgramReport {
   return {
     program: 'llama.cpp',
     versions: 'with -fit off, and before the end of 2025',
@@ -137,7 +137,7 @@ function buffersOf({ need }: ProgramInput): Record<string, number> {
 }
 
 /** Fits now, fits after the remedy of the reading, or does not. */
-function offload(projected: FitRange, reading: Reading, reserve: number): Judged {
+function offload(projected: FitRange, reading: FreeReading, reserve: number): Judged {
   const { bytes, later } = reading;
   return judged(projected, (bytes ?? 0) - reserve, later === null ? null : later - reserve);
 }
@@ -220,7 +220,7 @@ export function ollama(input: ProgramInput): FitProgramReport {
   };
 }
 
-/** Of one server for all models: without the first it unloads one for another, as if there were no room. */
+/** Variables of one server for all models: without the first it unloads one for another, as if there were no room. */
 function besideOthers({ models }: Together): string[] {
   return [`OLLAMA_MAX_LOADED_MODELS=${models}`, 'LLAMA_ARG_CACHE_RAM=0'];
 }

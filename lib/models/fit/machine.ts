@@ -1,4 +1,4 @@
-/** What the machine itself allows: its safe limit, and what would raise it. Pure. */
+/** Limit of the machine itself, and steps that would raise it. Pure. */
 
 import { outOfRange } from '../../base/arguments.ts';
 import { clean, formatBytes, MiB } from '../../base/format.ts';
@@ -30,30 +30,30 @@ import type { Uncertain } from './judge.ts';
 /** Remedies that gain less are not worth a line, such as the 42 MiB of an X server. */
 const WORTHWHILE = 256 * MiB;
 
-export interface Machine {
+export interface FitMachine {
   device: DeviceSnapshot | null;
   pool: FitPool | null;
-  /** What can be loaded, in bytes; null: unknown. */
+  /** Bytes that can be loaded; null: unknown. */
   limit: number | null;
   from: string;
   /** null: the limit is certain. */
   uncertain: Uncertain | null;
-  /** Why nothing should be loaded now; null: something may be. `limit` is then what could be loaded otherwise. */
+  /** The reason to load nothing now; null: none. `limit` is then the amount without it. */
   refusal: Finding | null;
-  /** In the order in which to take them. */
-  steps: Step[];
-  /** What programs read besides what the snapshot has. */
+  /** Steps in the order in which to take them. */
+  steps: FitStep[];
+  /** Memory that programs read besides the snapshot's. */
   freed: Freed;
 }
 
 /** A remedy, with what holds once it and those before it are done. */
-export interface Step {
+export interface FitStep {
   remedy: FitRemedy;
   limit: number;
   freed: Freed;
 }
 
-/** What steps add to the readings of programs. */
+/** Memory that steps add to the readings of programs. */
 export interface Freed {
   /** More MemFree and MemAvailable, or more free memory of the GPU; less than 0: it was taken. */
   bytes: number;
@@ -65,7 +65,7 @@ export interface Freed {
  * @param ordinal CUDA's; null: the device that shares the host's memory, else the first.
  * @param taken bytes that programs hold which will have been started by then.
  */
-export function machineOf(snapshot: Snapshot, ordinal: number | null, taken = 0): Machine {
+export function machineOf(snapshot: Snapshot, ordinal: number | null, taken = 0): FitMachine {
   const machine = machineNow(snapshot, ordinal);
   const { limit, pool, steps, uncertain } = machine;
   if (taken === 0 || limit === null) return machine;
@@ -81,7 +81,7 @@ export function machineOf(snapshot: Snapshot, ordinal: number | null, taken = 0)
   };
 }
 
-function machineNow(snapshot: Snapshot, ordinal: number | null): Machine {
+function machineNow(snapshot: Snapshot, ordinal: number | null): FitMachine {
   const device = deviceOf(snapshot, ordinal);
   if (device === null) {
     return { ...UNKNOWN, device, from: clean(withoutGpu(snapshot)), refusal: refusalOf(snapshot) };
@@ -109,7 +109,7 @@ function machineNow(snapshot: Snapshot, ordinal: number | null): Machine {
   return { device, pool, limit, from, uncertain, refusal, steps, freed: NOTHING_FREED };
 }
 
-/** What could be loaded if nothing refused. */
+/** Bytes that could be loaded if nothing refused. */
 function otherwise(snapshot: Snapshot, device: DeviceSnapshot): number | null {
   if (device.memoryModel === 'unified') return safeOnHost(hostFacts(snapshot, device)).low;
   const { allocatable, cuda, memoryModel: model, others } = device;
@@ -119,7 +119,7 @@ function otherwise(snapshot: Snapshot, device: DeviceSnapshot): number | null {
 const NOTHING_FREED: Freed = { bytes: 0, hugePages: false };
 const UNKNOWN = { pool: null, limit: null, uncertain: null, refusal: null, steps: [], freed: NOTHING_FREED };
 
-/** Too little memory is no refusal here: the limit says it, and what would raise it. */
+/** Too little memory is no refusal here: the limit and the steps that raise it say so. */
 const TOO_LITTLE: readonly Finding['id'][] = ['memory.available', 'gpu.memory'];
 
 function refusalOf({ judgement }: Snapshot): Finding | null {
@@ -130,7 +130,7 @@ function findingOf({ judgement }: Snapshot, id: Finding['id']): Finding | null {
   return judgement.findings.find((finding) => finding.id === id) ?? null;
 }
 
-/** In short: the snapshot has the whole reason, with every path that was tried. */
+/** The reason in short; the snapshot has all of it, with every path that was tried. */
 function withoutGpu({ libraries }: Snapshot): string {
   const stateOf = ({ failure, state }: LibraryStatus): string =>
     `${state === 'loaded' ? 'sees none' : `is ${state}`}${failure === null ? '' : ` (${failure.name})`}`;
@@ -160,8 +160,8 @@ function poolOf(snapshot: Snapshot, device: DeviceSnapshot, limit: number | null
   return { total, used: Math.max(0, total - available), kept, fragmented };
 }
 
-/** Of a program that names no GPU: another one on which more can be loaded than on its own, whatever is stopped there. */
-function otherGpu({ devices }: Snapshot, limit: number | null, own: readonly Step[]): Step[] {
+/** Another GPU for a program that names none: more can be loaded there than on its own, whatever is stopped here. */
+function otherGpu({ devices }: Snapshot, limit: number | null, own: readonly FitStep[]): FitStep[] {
   if (limit === null) return [];
   const [most] = devices
     .filter(
@@ -177,20 +177,20 @@ function otherGpu({ devices }: Snapshot, limit: number | null, own: readonly Ste
   return [{ remedy: { text, command: null, needsRoot: false, gains }, limit: most.safe, freed }];
 }
 
-/** What would raise the limit, the least harmful first. */
-function stepsOf(snapshot: Snapshot, device: DeviceSnapshot, limit: number | null): Step[] {
+/** Steps that would raise the limit, the least harmful first. */
+function stepsOf(snapshot: Snapshot, device: DeviceSnapshot, limit: number | null): FitStep[] {
   if (limit === null) return [];
   const steps = device.memoryModel === 'unified' ? hostSteps(snapshot, device, limit) : deviceSteps(device, limit);
   return steps.filter(({ remedy }) => remedy.gains === null || remedy.gains >= WORTHWHILE);
 }
 
-function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): Step[] {
+function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): FitStep[] {
   const { host } = snapshot;
   let facts = hostFacts(snapshot, device);
   const { others } = facts;
   let reached = limit;
   let hugePages = false;
-  const steps: Step[] = [];
+  const steps: FitStep[] = [];
   const freedBy = (after: HostFacts): Freed => ({
     bytes: Math.max(0, (after.host.available ?? 0) - (host.available ?? 0)),
     hugePages,
@@ -201,7 +201,7 @@ function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): S
     facts = next;
     reached = after;
   };
-  // How much compaction yields is not known where this user cannot see which pages move.
+  // The yield of compaction is not known if this user cannot see which pages move.
   if (safeOnHost(facts).between !== null)
     steps.push({
       remedy: {
@@ -248,7 +248,7 @@ function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): S
   return steps;
 }
 
-/** What comes back when one after the other ends. What they share is counted in each, and comes back with the last of them. */
+/** Memory that comes back as one after the other ends. Shared memory counts in each, and comes back with the last. */
 function freedByEnds(others: DeviceSnapshot['others']): { user: GpuProcess; bytes: number }[] {
   const users = others?.processes ?? [];
   const sum = users.reduce((total, { gpuBytes }) => total + (gpuBytes ?? 0), 0);
@@ -260,12 +260,12 @@ function freedByEnds(others: DeviceSnapshot['others']): { user: GpuProcess; byte
   });
 }
 
-function deviceSteps(device: DeviceSnapshot, limit: number): Step[] {
+function deviceSteps(device: DeviceSnapshot, limit: number): FitStep[] {
   const { allocatable, cuda, memoryModel: model } = device;
   let { others } = device;
   let { immediate } = allocatable;
   let reached = limit;
-  const step = (text: string, command: string | null, bytes: number): Step => {
+  const step = (text: string, command: string | null, bytes: number): FitStep => {
     immediate = immediate === null ? null : immediate + bytes;
     const after = Math.max(reached, safeOnDevice({ cuda, model, others }, immediate).low ?? reached);
     const gains = after - reached;

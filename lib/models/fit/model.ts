@@ -24,7 +24,7 @@ export async function answerOf(question: Question): Promise<ModelAnswer> {
   return { estimated, report: { ...report, programs, notes, nearest } };
 }
 
-/** Of a start that was asked about without a number of compilers. */
+/** Note for a start whose question gave no number of compilers. */
 function jobsNote({ options, use }: Question, report: FitReport): string[] {
   const isAdvised = use.maxJobs === undefined && report.verdict !== 'no';
   const jobs = isAdvised ? compileJobsFor(report, options.program) : null;
@@ -80,12 +80,12 @@ async function solved(question: Question, setting: FitSetting): Promise<{ answer
   return { answer: { ...answer, report }, asked: value === null ? question : withValue(value) };
 }
 
-/** Of a model that does not fit: the largest precision of the table that would, as a note. */
+/** Note for a model that does not fit: the largest precision of the table that would. */
 async function smallerNote(question: Question, { estimated, report }: ModelAnswer): Promise<string[]> {
   const { parameters, quantization, source } = estimated.model;
   const isPlain =
     parameters !== null && quantization === null && source !== 'gguf' && estimated.use.use === 'inference';
-  // Without a comparison it is refused for something else than its size.
+  // A refusal without a comparison has another reason than size.
   if (report.verdict !== 'no' || report.inequality === null || !isPlain) return [];
   const { rows } = await tableOf(question);
   const weights = report.need.terms.find(({ name }) => name === 'weights')?.bytes ?? 0;

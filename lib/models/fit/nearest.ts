@@ -1,4 +1,4 @@
-/** Of a model that does not fit: the nearest settings with which it would, one changed at a time, or else all of them. */
+/** The nearest settings with which a model would fit that does not, one changed at a time, or else all of them. */
 
 import { formatBytes, formatCount } from '../../base/format.ts';
 import { CONTEXT_STEP } from '../../base/limits.ts';
@@ -30,7 +30,7 @@ export async function nearestOf(question: Question, answer: ModelAnswer): Promis
   const { estimated, report } = answer;
   const isShort =
     ['tight', 'fits-after', 'no'].includes(report.verdict) && !isYes(report, question.options.acceptTight);
-  // Without a comparison it is refused for something else than its size.
+  // A refusal without a comparison has another reason than size.
   if (!isShort || report.inequality === null || estimated.method === 'rough') return null;
   const { batch, context, kvDtype, sequences } = estimated.use;
   const search = { question, now: { context, count: batch ?? sequences, kvDtype, isTraining: batch !== null } };
@@ -40,7 +40,7 @@ export async function nearestOf(question: Question, answer: ModelAnswer): Promis
   return together(search);
 }
 
-/** With the share that the program needs in place of the one that was given. */
+/** The share that the program needs in place of the given one. */
 async function share(search: Search): Promise<FitNearestSetting | null> {
   if (search.question.options.utilization === null) return null;
   const change = { utilization: SMALLEST };
@@ -77,7 +77,7 @@ async function shorter(search: Search): Promise<FitNearestSetting | null> {
   return largest(search, { most: context - 1, step: CONTEXT_STEP }, (value) => ({ context: value }));
 }
 
-/** Where no single change is enough: one sequence, the smallest cache, and the longest context with them. */
+/** Changes if no single one is enough: one sequence, the smallest cache, and the longest context with them. */
 async function together(search: Search): Promise<FitNearest> {
   const { context, count, isTraining } = search.now;
   const one: Change = {
@@ -118,7 +118,7 @@ async function largest(
   return value === null ? null : settingOf(changeTo(value), answer, search);
 }
 
-/** In place of a share: the smallest that holds it. */
+/** Stands for the smallest share that holds the need. */
 const SMALLEST = 0;
 
 function changed({ question }: Search, { utilization, ...use }: Change): Question {

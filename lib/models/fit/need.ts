@@ -1,4 +1,4 @@
-/** What a need takes of which memory: all of it of the host's where the GPU shares that, else its parts. Pure. */
+/** Parts of a need by memory: all of it is the host's if the GPU shares that. Pure. */
 
 import { hasOwnMemory } from '../../core/memory/own-memory.ts';
 import { range, sumOf, without } from '../../core/memory/range.ts';
@@ -16,11 +16,11 @@ const ON_HOST = new Set([
 ]);
 
 export interface PoolNeed {
-  /** Of the memory that the GPU uses. */
+  /** Need of the memory that the GPU uses. */
   need: CheckedNeed;
   /** The terms of its peak. */
   terms: FitTerm[];
-  /** Of the host's memory besides; null: the GPU shares it. */
+  /** Need of the host's memory besides; null: the GPU shares it. */
   host: FitRange | null;
 }
 

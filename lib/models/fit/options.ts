@@ -1,4 +1,4 @@
-/** The arguments of fit(), fitTable() and their like, checked. */
+/** The questions of fit(), checked. */
 
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -23,21 +23,29 @@ import type {
   EstimatedModel,
   EstimatedSettings,
   EstimateUse,
-  FitLargestOptions,
+  FitEstimate,
+  FitLargestQuestion,
   FitLlamaOptions,
+  FitMachine,
   FitModel,
   FitNeed,
   FitOptions,
   FitProgram,
+  FitQuestion,
   FitRange,
+  FitTableQuestion,
   FitTerm,
-  FitTogetherOptions,
+  FitTogetherQuestion,
+  Snapshot,
 } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 
 type TableOptions = Omit<FitOptions, 'solve' | 'acceptTight'>;
 
-const TABLE_KEYS: Keys<TableOptions> = {
+const MODEL_KEYS: Keys<Partial<FitModel> & TableOptions & FitMachine> = {
+  model: true,
+  use: true,
+  snapshot: true,
   program: true,
   programVersion: true,
   utilization: true,
@@ -45,7 +53,15 @@ const TABLE_KEYS: Keys<TableOptions> = {
   llama: true,
   signal: true,
 };
-const KEYS: Keys<FitOptions> = { ...TABLE_KEYS, solve: true, acceptTight: true };
+const TABLE_KEYS: Keys<FitTableQuestion> = { table: true, ...MODEL_KEYS };
+
+const KEYS: Keys<FitQuestion> = {
+  bytes: true,
+  estimate: true,
+  ...MODEL_KEYS,
+  solve: true,
+  acceptTight: true,
+};
 
 const LLAMA_KEYS: Keys<FitLlamaOptions> = {
   fit: true,
@@ -55,75 +71,106 @@ const LLAMA_KEYS: Keys<FitLlamaOptions> = {
   layersAreGiven: true,
 };
 
-export function checkFit(need: FitNeed, snapshot: unknown, options: FitOptions) {
-  const model = isModel(need) ? need : null;
-  checkSnapshot(snapshot);
-  checkKeys('fit()', options, KEYS);
-  if (options.solve !== undefined && model === null)
-    throw invalidArgument('solve needs a model: an estimate and a number of bytes do not change with a setting');
-  const settings = {
-    ...checkSettings(options),
-    solve: options.solve === undefined ? null : checkChoice('solve', FIT_SETTINGS, options.solve),
-    acceptTight: checkBoolean('acceptTight', options.acceptTight),
-  };
-  return { need: model === null ? checkNeed(need) : checkModel(model, settings.program), settings };
+export function checkFit(question: FitQuestion) {
+  const checked = checkNeedAsked('fit()', question);
+  return { ...checked, machine: checkSnapshot(question.snapshot) };
 }
 
-/** Not the report of an estimate, which has a model, too. */
-function isModel(need: FitNeed): need is FitModel {
-  return typeof need === 'object' && need !== null && 'model' in need && !('total' in need);
+/** The question without its machine. */
+export function checkNeedAsked(owner: string, question: FitNeed & FitOptions) {
+  checkKeys(owner, question, KEYS);
+  const { solve, use }: FitOptions & Partial<FitModel> = question;
+  if (['bytes', 'estimate', 'model'].filter((name) => name in question).length !== 1)
+    throw invalidArgument(`${owner} takes exactly one of bytes, model and estimate`);
+  const hasModel = 'model' in question;
+  if (solve !== undefined && !hasModel)
+    throw invalidArgument('solve needs a model: an estimate and a number of bytes do not change with a setting');
+  if (use !== undefined && !hasModel)
+    throw invalidArgument('use needs a model: an estimate and a number of bytes do not change with it');
+  const settings = {
+    ...checkSettings(question),
+    solve: solve === undefined ? null : checkChoice('solve', FIT_SETTINGS, solve),
+    acceptTight: checkBoolean('acceptTight', question.acceptTight),
+  };
+  const need = hasModel
+    ? checkModel(question, settings.program)
+    : 'bytes' in question
+      ? needOfBytes(question.bytes)
+      : checkEstimate(question.estimate);
+  return { need, settings };
 }
 
 export type FitSettings = ReturnType<typeof checkFit>['settings'];
 
-export function checkFitTable(need: Partial<FitModel>, snapshot: unknown, options: TableOptions) {
-  checkKeys('fitTable()', options, TABLE_KEYS);
-  checkSnapshot(snapshot);
-  const settings = checkSettings(options);
-  return { need: checkModel(need, settings.program), settings };
+export function checkFitTable(question: FitTableQuestion) {
+  checkKeys('fit() of a table', question, TABLE_KEYS);
+  checkTrue('table', question.table);
+  const settings = checkSettings(question);
+  return { need: checkModel(question, settings.program), settings, machine: checkSnapshot(question.snapshot) };
 }
 
-const LARGEST_KEYS: Keys<FitLargestOptions> = { use: true, program: true, device: true };
+const LARGEST_KEYS: Keys<FitLargestQuestion> = {
+  largest: true,
+  snapshot: true,
+  use: true,
+  program: true,
+  device: true,
+};
 
-export function checkFitLargest(snapshot: unknown, options: FitLargestOptions) {
-  checkKeys('fitLargest()', options, LARGEST_KEYS);
-  checkSnapshot(snapshot);
-  const { use, ...rest } = options;
-  const settings = checkSettings(rest);
-  return { use: checkModel({ ...(use === undefined ? {} : { use }) }, settings.program).use, settings };
+export function checkFitLargest(question: FitLargestQuestion) {
+  checkKeys('fit() of the largest model', question, LARGEST_KEYS);
+  checkTrue('largest', question.largest);
+  const settings = checkSettings(question);
+  const { use } = checkModel(question, settings.program);
+  return { use, settings, machine: checkSnapshot(question.snapshot) };
 }
 
-const TOGETHER_KEYS: Keys<FitTogetherOptions> = { program: true, programVersion: true, device: true, signal: true };
+function checkTrue(name: string, value: unknown): void {
+  if (value !== true) throw invalidValue(name, 'true', value);
+}
 
-export function checkFitTogether(needs: readonly FitModel[], snapshot: unknown, options: FitTogetherOptions) {
-  checkKeys('fitTogether()', options, TOGETHER_KEYS);
-  checkSnapshot(snapshot);
-  const program = checkChoice('program', TOGETHER_PROGRAMS, options.program);
-  if (!Array.isArray(needs)) throw invalidType('models', 'an array of objects with model', needs);
+const TOGETHER_KEYS: Keys<FitTogetherQuestion> = {
+  together: true,
+  snapshot: true,
+  program: true,
+  programVersion: true,
+  device: true,
+  signal: true,
+};
+
+export function checkFitTogether(question: FitTogetherQuestion) {
+  checkKeys('fit() of several models', question, TOGETHER_KEYS);
+  const { together } = question;
+  const machine = checkSnapshot(question.snapshot);
+  const program = checkChoice('program', TOGETHER_PROGRAMS, question.program);
+  if (!Array.isArray(together)) throw invalidType('together', 'an array of objects with model', together);
   const { max, min } = LIMITS.models;
-  if (needs.length < min || needs.length > max) throw outOfRange('length of models', `${min} to ${max}`, needs.length);
-  const models = needs.map((need) => checkModel(need, program));
+  if (together.length < min || together.length > max)
+    throw outOfRange('length of together', `${min} to ${max}`, together.length);
+  const models = together.map((need: FitModel, index) => {
+    checkKeys<FitModel>(`together[${index}]`, need, { model: true, use: true });
+    return checkModel(need, program);
+  });
   for (const { use } of models) {
     if ((use.use ?? 'inference') !== 'inference') throw invalidValue('use', 'inference: servers do not train', use.use);
     // One server has one context, one number of sequences and one type of the cache.
     if (program === 'ollama' && !isDeepStrictEqual(use, models[0]?.use))
       throw invalidArgument('Ollama has one server with one environment: give all models the same use');
   }
-  return { models, settings: { ...checkSettings(options), program } };
+  return { models, machine, settings: { ...checkSettings(question), program } };
 }
 
 /** The model is checked when it is opened, its use when it is estimated. */
-function checkModel<Need extends Partial<FitModel>>(need: Need, program: FitProgram | null) {
-  checkKeys<FitModel>('need', need, { model: true, use: true });
-  const { model, use = {} } = need;
+function checkModel<Need extends Partial<FitModel>>({ model, use = {} }: Need, program: FitProgram | null) {
   if (typeof use !== 'object' || use === null) throw invalidType('use', 'options of estimate()', use);
   return { model: model as Need['model'], use: program === null ? use : { ...use, program } };
 }
 
-function checkSnapshot(value: unknown): void {
+function checkSnapshot(value: Snapshot): Snapshot {
   const isSnapshot = typeof value === 'object' && value !== null && 'schema' in value;
   if (!isSnapshot || value.schema !== 'umaprobe/snapshot/1')
     throw invalidType('snapshot', 'what snapshot() returned', value);
+  return value;
 }
 
 /** Programs that are started with a share of memory. */
@@ -197,31 +244,28 @@ export interface CheckedNeed {
   unknown: { why: string; least: number } | null;
 }
 
-export function checkNeed(need: unknown): CheckedNeed {
-  if (typeof need !== 'object' || need === null)
-    throw invalidType('need', 'an estimate, or an object with bytes or model', need);
-  if (!('total' in need)) {
-    checkKeys('need', need, { bytes: true, model: true, use: true });
-    const { bytes: size, use } = need as { bytes?: unknown; use?: unknown };
-    const bytes = checkAmount('bytes', size, 1);
-    if (use !== undefined) throw invalidArgument('use needs a model: a number of bytes does not change with it');
-    const total = exactly(bytes);
-    return {
-      total,
-      terms: [{ name: 'bytes', ...total }],
-      kvBytesPerToken: null,
-      peak: total,
-      use: null,
-      layers: null,
-      maxContext: null,
-      maxContextSglang: null,
-      mtpLayers: null,
-      heads: null,
-      unknown: null,
-    };
-  }
-  const { kvBytesPerToken, loading, method, model, terms, unread, use } = need as Extract<FitNeed, { total: FitRange }>;
-  const total = checkRange('total', need.total);
+export function needOfBytes(value: unknown): CheckedNeed {
+  const total = exactly(checkAmount('bytes', value, 1));
+  return {
+    total,
+    terms: [{ name: 'bytes', ...total }],
+    kvBytesPerToken: null,
+    peak: total,
+    use: null,
+    layers: null,
+    maxContext: null,
+    maxContextSglang: null,
+    mtpLayers: null,
+    heads: null,
+    unknown: null,
+  };
+}
+
+export function checkEstimate(estimate: FitEstimate | undefined): CheckedNeed {
+  if (typeof estimate !== 'object' || estimate === null)
+    throw invalidType('estimate', 'what estimate() returned, or an object with total and terms', estimate);
+  const { kvBytesPerToken, loading, method, model, terms, unread, use } = estimate;
+  const total = checkRange('total', estimate.total);
   if (!Array.isArray(terms)) throw invalidType('terms', 'the terms of an estimate', terms);
   const peak = loading === undefined ? total : checkRange('loading.peak', loading.peak);
   return {

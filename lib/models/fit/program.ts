@@ -1,4 +1,4 @@
-/** What the rules of all programs share: their input, the numbers of a need by its terms, and versions. */
+/** Parts that the rules of all programs share: their input, the numbers of a need by its terms, and versions. */
 
 import { formatBytes } from '../../base/format.ts';
 import { droppable } from '../../core/memory/droppable.ts';
@@ -14,6 +14,7 @@ import type {
   Snapshot,
   ViewName,
 } from '../../types/index.ts';
+import type { Judged } from './judge.ts';
 import type { Freed } from './machine.ts';
 import type { CheckedNeed } from './options.ts';
 
@@ -21,9 +22,9 @@ export interface ProgramInput {
   need: CheckedNeed;
   snapshot: Snapshot;
   device: DeviceSnapshot;
-  /** What can be loaded safely; null: unknown. */
+  /** Bytes that can be loaded safely; null: unknown. */
   limit: number | null;
-  /** What steps of the machine have added to what programs read. */
+  /** Memory that steps of the machine have added to the programs' readings. */
   freed: Freed;
   version: string | null;
   utilization: number | null;
@@ -34,24 +35,27 @@ export interface ProgramInput {
 
 /** Several programs on one machine. */
 export interface Together {
-  /** How many there are in all. */
+  /** Number of all models. */
   models: number;
-  /** What those hold that are started before, in bytes. */
+  /** Bytes that the models started before hold. */
   taken: number;
 }
 
 export type Rule = (input: ProgramInput) => FitProgramReport;
 
+/** What a program answers, without the flags and remedies. */
+export type ProgramOutcome = Judged & Pick<FitProgramReport, 'inequality' | 'decision' | 'message' | 'numbers'>;
+
 /** A free memory that a program reads. `later`: after `remedy`; null: there is nothing to be done about it. */
-export interface Reading {
+export interface FreeReading {
   bytes: number | null;
   from: string;
   later: number | null;
   remedy: FitRemedy | null;
 }
 
-/** What the program of a view reads as free, and what would change that. */
-export function readingOf({ device, freed, snapshot }: ProgramInput, view: ViewName): Reading {
+/** Free memory that the program of a view reads, and steps that would change it. */
+export function readingOf({ device, freed, snapshot }: ProgramInput, view: ViewName): FreeReading {
   const { host } = snapshot;
   const bytes = device.views[view];
   const from = device.from[`views.${view}`] ?? '';
@@ -68,7 +72,11 @@ export function readingOf({ device, freed, snapshot }: ProgramInput, view: ViewN
   return { bytes: now, from, ...raised(now, now + droppable(host), dropPageCache) };
 }
 
-function raised(bytes: number, later: number, remedy: (gains: number) => FitRemedy): Pick<Reading, 'later' | 'remedy'> {
+function raised(
+  bytes: number,
+  later: number,
+  remedy: (gains: number) => FitRemedy,
+): Pick<FreeReading, 'later' | 'remedy'> {
   return later > bytes ? { later, remedy: remedy(later - bytes) } : { later: null, remedy: null };
 }
 
@@ -98,12 +106,12 @@ export function isCache(name: string): boolean {
   return CACHES.has(name);
 }
 
-/** What is loaded before a program sizes its cache: weights, those of a draft model, room for adapters. */
+/** True for terms that are loaded before a program sizes its cache: weights, a draft model's too, room for adapters. */
 export function isWeights(name: string): boolean {
   return WEIGHTS.has(name);
 }
 
-/** Whether it is known which part is the cache: not of a number of bytes, nor of a number of parameters. */
+/** True if it is known which part is the cache; it is not for a number of bytes or of parameters. */
 export function hasKnownCache({ kvBytesPerToken, terms }: CheckedNeed): boolean {
   const has = (wanted: (name: string) => boolean): boolean => terms.some(({ name }) => wanted(name));
   return has(isWeights) && (kvBytesPerToken !== null || has(isCache));
@@ -114,7 +122,7 @@ export function isWeightsAlone({ terms }: Pick<CheckedNeed, 'terms'>): boolean {
   return terms.some(({ name }) => isWeights(name)) && terms.every(({ name }) => isWeights(name) || name === 'runtime');
 }
 
-/** Whether a version is at least another; versions are compared number by number. null: the newest. */
+/** True if a version is at least another; versions are compared number by number. null: the newest. */
 export function isAtLeast(version: string | null, other: string): boolean {
   if (version === null) return true;
   const numbers = (text: string): number[] => text.split(/[^\d]+/, 4).map(Number);
@@ -141,7 +149,7 @@ export function shareDown(bytes: number, total: number): number {
 export function unreadable(
   program: FitProgramReport['program'],
   versions: string,
-  { from }: Pick<Reading, 'from'>,
+  { from }: Pick<FreeReading, 'from'>,
 ): FitProgramReport {
   return {
     program,

@@ -2,10 +2,10 @@
 
 import type { EstimateOptions, EstimateReport, FitReport, Model, Snapshot } from '../../types/index.ts';
 import { estimate } from '../estimate/index.ts';
-import { checkNeed, type FitSettings } from './options.ts';
+import { checkEstimate, type FitSettings } from './options.ts';
 import { fitReport } from './report.ts';
 
-/** About a model that is open: a search asks many times. */
+/** Question about a model that is open: a search asks many times. */
 export interface Question {
   model: Model;
   use: EstimateOptions;
@@ -18,9 +18,9 @@ export interface ModelAnswer {
   estimated: EstimateReport;
 }
 
-/** By one estimate. */
+/** Asks with one estimate. */
 export async function ask({ machine, model, options, use }: Question): Promise<ModelAnswer> {
   const estimated = await estimate(model, use);
-  const report = fitReport(checkNeed(estimated), machine, options);
+  const report = fitReport(checkEstimate(estimated), machine, options);
   return { estimated, report: { ...report, notes: [...report.notes, ...estimated.notes] } };
 }

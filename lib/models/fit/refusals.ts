@@ -1,4 +1,4 @@
-/** What a program refuses to start with, whatever memory there is. Pure. */
+/** Requests that a program refuses, whatever memory there is. Pure. */
 
 import { formatCount } from '../../base/format.ts';
 import { LONGER_CONTEXT } from '../../core/memory/program-shares.ts';

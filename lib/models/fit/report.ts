@@ -19,7 +19,7 @@ import { MODEL_PROGRAMS } from '../../types/programs.ts';
 import { none } from './flags.ts';
 import { inequalityOf, isWorse, type Judged, judged, type Uncertain } from './judge.ts';
 import { llamaCpp, ollama } from './llama.ts';
-import { type Machine, machineOf, type Step } from './machine.ts';
+import { type FitMachine, type FitStep, machineOf } from './machine.ts';
 import { needOn } from './need.ts';
 import type { CheckedNeed } from './options.ts';
 import { isWeightsAlone, type ProgramInput, type Rule, rangeText, type Together } from './program.ts';
@@ -54,7 +54,7 @@ export function fitReport(whole: CheckedNeed, snapshot: Snapshot, options: Check
   const { device, freed, limit, refusal } = machine;
   const { host, need, terms } = needOn(whole, device);
   const own = machineVerdict(need, machine);
-  // On a lost GPU there is nothing to decide.
+  // A lost GPU leaves nothing to decide.
   const programs =
     device === null || (refusal !== null && limit === null)
       ? []
@@ -95,8 +95,8 @@ export function fitReport(whole: CheckedNeed, snapshot: Snapshot, options: Check
   return refusal === null || isTooLarge(need, machine) ? answer : notNow(answer, refusal);
 }
 
-/** More than the whole memory, whatever refuses now. */
-function isTooLarge({ peak }: CheckedNeed, { pool }: Machine): boolean {
+/** True if the need exceeds the whole memory, whatever refuses now. */
+function isTooLarge({ peak }: CheckedNeed, { pool }: FitMachine): boolean {
   return pool !== null && peak.bytes > pool.total;
 }
 
@@ -117,7 +117,7 @@ function notNow(report: FitReport, { remedy, summary }: Finding): FitReport {
   };
 }
 
-/** Why so little can be loaded although nearly everything is free, and what helps. */
+/** Tells why little can be loaded although nearly everything is free, and what helps. */
 function piecesOf({ judgement }: Snapshot): string[] {
   const pieces = judgement.findings.find(({ id, severity }) => id === 'fragmentation' && severity === 'warning');
   if (pieces === undefined) return [];
@@ -130,7 +130,7 @@ function notesOf(device: DeviceSnapshot, snapshot: Snapshot, verdict: FitVerdict
 
 function programReports(
   input: ProgramInput,
-  { steps, uncertain }: Machine,
+  { steps, uncertain }: FitMachine,
   only: FitProgram | null,
 ): FitProgramReport[] {
   return (Object.keys(RULES) as FitProgram[])
@@ -148,9 +148,9 @@ function programReports(
     }));
 }
 
-/** What does not fit is told neither flags nor steps that are not enough. */
+/** A need that does not fit gets no flags, and no steps that are not enough. */
 const NO_ADVICE = { ...none('It does not fit.'), remedies: [] };
-/** Whatever a program decides by its own reading, the machine has not got it. */
+/** The machine lacks the memory, whatever a program decides by its own reading. */
 const NOT_HERE = { verdict: 'no', expectedFits: false, ...NO_ADVICE } as const;
 
 const UNJUDGED = { verdict: 'unknown', expectedFits: null, ...none('It is not known whether it fits.') } as const;
@@ -168,14 +168,14 @@ function ifCertain(
   return { ...report, ...UNJUDGED, decision: `may start: ${uncertain.why}` };
 }
 
-/** What a program says of a need that is not known says nothing. */
+/** A program's decision on an unknown need says nothing. */
 function notJudged(report: FitProgramReport, why: string): FitProgramReport {
   const decision = `cannot be judged: ${why}`;
   return { ...report, ...UNJUDGED, inequality: null, decision, remedies: [] };
 }
 
-/** What a program decides now, with the verdict that it comes to once steps of the machine are done. */
-function afterSteps(rule: Rule, input: ProgramInput, steps: readonly Step[]): FitProgramReport {
+/** A program's decision now, with its verdict once steps of the machine are done. */
+function afterSteps(rule: Rule, input: ProgramInput, steps: readonly FitStep[]): FitProgramReport {
   const now = rule(input);
   const { unknown } = input.need;
   if (unknown !== null && !(now.verdict === 'no' && unknown.least >= input.need.total.bytes))
@@ -206,7 +206,7 @@ interface Own extends Judged {
 const NOT_KNOWN: Own = { verdict: 'unknown', expectedFits: null, inequality: null, remedies: [], after: null };
 
 /** The machine's own verdict, with the remedies that it takes. */
-function machineVerdict({ unknown, peak }: CheckedNeed, { limit, steps, uncertain }: Machine): Own {
+function machineVerdict({ unknown, peak }: CheckedNeed, { limit, steps, uncertain }: FitMachine): Own {
   if (limit === null) return NOT_KNOWN;
   const need = unknown === null ? peak : exactly(unknown.least);
   const names = { left: 'need', right: 'can be loaded', rule: 'need ≤ what can be loaded' };

@@ -2,7 +2,7 @@
 
 import type { FitReport } from '../../types/index.ts';
 
-/** What needs a step first is no yes: nobody has taken it. */
+/** An answer that needs a step first is no yes: the step was not taken. */
 export function isYes(
   { expectedFits, verdict }: Pick<FitReport, 'expectedFits' | 'verdict'>,
   acceptTight: boolean,

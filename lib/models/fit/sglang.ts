@@ -10,6 +10,7 @@ import {
   isWeights,
   isWeightsAlone,
   type ProgramInput,
+  type ProgramOutcome,
   readingOf,
   shareDown,
   shareUp,
@@ -17,7 +18,7 @@ import {
   unreadable,
 } from './program.ts';
 
-/** What SGLang knows when it sizes its pool, in bytes. */
+/** Facts by which SGLang sizes its pool, in bytes. */
 export interface SglangStart {
   /** Free before the weights are loaded: psutil's available on SM 8.7, 11.0 and 12.1, else cudaMemGetInfo's free. */
   before: number;
@@ -52,7 +53,7 @@ export function sglangPool({ after, before, fraction, hybrid, kvBytesPerToken }:
 /** Bytes: 0.58 × 107,374,182,400 is 62,277,025,791.99 in floating point. */
 const ROUNDING = 1e-3;
 
-/** What SGLang keeps in its static part: weights and cache. Of a number of bytes it is not known which part is which. */
+/** True for terms of SGLang's static part: weights and cache. A number of bytes does not tell them apart. */
 function isStatic(name: string): boolean {
   return isWeights(name) || isCache(name) || name === 'bytes';
 }
@@ -89,9 +90,7 @@ function smallestFraction({ bytes, high }: FitRange, before: number, most: numbe
   return Math.max(0.01, Math.min(largest * before >= bytes ? Math.min(wanted, largest) : wanted, 0.99));
 }
 
-type Outcome = Pick<FitProgramReport, 'verdict' | 'expectedFits' | 'inequality' | 'decision' | 'message' | 'numbers'>;
-
-function outcomeOf(input: ProgramInput, before: number, fraction: number): Outcome {
+function outcomeOf(input: ProgramInput, before: number, fraction: number): ProgramOutcome {
   const { kvBytesPerToken, terms } = input.need;
   const isNamed = hasKnownCache(input.need);
   const weights = sumOf(terms, (name) => isWeights(name) || name === 'bytes').bytes;
@@ -125,7 +124,7 @@ function outcomeOf(input: ProgramInput, before: number, fraction: number): Outco
   };
 }
 
-/** Of a start that SGLang does not refuse. */
+/** Verdict on a start that SGLang does not refuse. */
 function verdictFor({ limit, need }: ProgramInput, taken: number, pool: number): FitVerdict {
   const outside = sumOf(need.terms, (name) => !isStatic(name));
   if (limit !== null && taken + outside.bytes > limit) return 'no';

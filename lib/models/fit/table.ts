@@ -3,7 +3,7 @@
 import { exactly, sumOf } from '../../core/memory/range.ts';
 import type { EstimateOptions, EstimateReport, FitTable, FitTerm, Model, Snapshot } from '../../types/index.ts';
 import { estimate, estimateTable } from '../estimate/index.ts';
-import { checkNeed } from './options.ts';
+import { checkEstimate, needOfBytes } from './options.ts';
 import { type CheckedOptions, fitReport } from './report.ts';
 
 /** Scales and layers that stay in 16 bits: published quantised models are up to this much larger than their bits. */
@@ -30,7 +30,7 @@ export async function tableOf({ machine, model, options, use }: TableQuestion): 
     const high = Math.ceil(bytes * (isQuantised ? QUANTISED_MORE : 1));
     const rest = terms.filter(({ name }) => name !== 'weights');
     const parts: FitTerm[] = [{ ...exactly(bytes), name: 'weights', high }, ...rest];
-    const whole = checkNeed({ total: sumOf(parts), terms: parts, unread });
+    const whole = checkEstimate({ total: sumOf(parts), terms: parts, unread });
     const { expectedFits, headroom, need, verdict } = fitReport(whole, machine, options);
     const { terms: _, ...size } = need;
     return { dtype, weights: bytes, need: size, verdict, expectedFits, headroom };
@@ -39,7 +39,7 @@ export async function tableOf({ machine, model, options, use }: TableQuestion): 
     schema: 'umaprobe/fit-table/1',
     at: machine.at,
     simulated: machine.simulated,
-    limit: fitReport(checkNeed({ bytes: 1 }), machine, options).limit.bytes,
+    limit: fitReport(needOfBytes(1), machine, options).limit.bytes,
     program: options.program,
     rows: table.rows.flatMap(({ bytes, name, parameters }, row) => {
       const estimated = estimates[row];

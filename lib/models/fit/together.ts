@@ -20,7 +20,7 @@ import { estimate } from '../estimate/index.ts';
 import { compileJobsFor, compileJobsText } from './compile-jobs.ts';
 import { none } from './flags.ts';
 import { isWorse } from './judge.ts';
-import { type CheckedNeed, checkNeed } from './options.ts';
+import { type CheckedNeed, checkEstimate, needOfBytes } from './options.ts';
 import { isAtLeast, rangeText, sumOf as sumOfTerms } from './program.ts';
 import { type CheckedOptions, fitReport } from './report.ts';
 import { largestAccepted } from './search.ts';
@@ -75,17 +75,17 @@ async function sizesOf({ models, options: { program } }: TogetherQuestion, chang
       };
       const isSame = change.context === undefined && change.sequences === undefined;
       const judged = isSame ? estimated : await estimate(model, asked);
-      return { given, estimated: judged, need: checkNeed(judged) };
+      return { given, estimated: judged, need: checkEstimate(judged) };
     }),
   );
 }
 
-/** For all models of a server, where none is given. */
+/** Context of all models of a server, if none is given. */
 const OLLAMA_CONTEXT = 4096;
 
 /**
- * Those that take the most besides what they keep go first: while the last starts, all others are there. Ollama's order is
- * that of the requests, so the worst one is judged.
+ * Models that take the most besides what they keep go first: all others are there while the last starts. Ollama's order
+ * is that of the requests, so the worst one is judged.
  */
 function inOrder(models: readonly Sized[], { program }: TogetherQuestion['options']): Sized[] {
   const extra = ({ need }: Sized): number => need.peak.high - need.total.high;
@@ -115,7 +115,7 @@ function heldBy(
   { programs, serving, verdict }: FitReport,
   { version }: CheckedOptions,
 ): FitRange {
-  // Of one that does not fit no share is known.
+  // The share of a model that does not fit is not known.
   const requested = verdict === 'no' ? 0 : (programs[0]?.numbers.requested ?? 0);
   const graphs = isAtLeast(version, '0.21') ? 0 : sumOfTerms(terms, (name) => name === 'cuda-graphs').high;
   const least = requested === 0 ? 0 : requested + graphs;
@@ -129,9 +129,9 @@ function worstOf(models: readonly FitTogetherModel[]): FitTogetherModel {
   return others.reduce((worst, model) => (isWorse(model.fit, worst.fit) ? model : worst), first);
 }
 
-type Answer = Omit<FitTogether, 'notes' | 'nearest'>;
+type TogetherAnswer = Omit<FitTogether, 'notes' | 'nearest'>;
 
-function reportOf(sized: readonly Sized[], question: TogetherQuestion): Answer {
+function reportOf(sized: readonly Sized[], question: TogetherQuestion): TogetherAnswer {
   const { machine, options } = question;
   const most = chainOf(sized, question, 'high');
   const expected = chainOf(sized, question, 'bytes');
@@ -142,7 +142,7 @@ function reportOf(sized: readonly Sized[], question: TogetherQuestion): Answer {
   const verdict = !isCertain && isPossible ? 'tight' : worst.fit.verdict;
   const answers = expected.map(({ fit }) => fit.expectedFits);
   const expectedFits = answers.includes(null) ? null : !answers.includes(false);
-  const { device, limit, pool } = fitReport(checkNeed({ bytes: 1 }), machine, { ...options, program: null });
+  const { device, limit, pool } = fitReport(needOfBytes(1), machine, { ...options, program: null });
   const last =
     verdict === 'no' || expectedFits === false
       ? missing(expected, limit.bytes, 'bytes')
@@ -152,7 +152,7 @@ function reportOf(sized: readonly Sized[], question: TogetherQuestion): Answer {
     terms: models.map(({ holds, name }) => ({ name, ...holds })),
   };
   const isKnown = verdict !== 'unknown' && verdict !== 'not-now' && limit.bytes !== null;
-  const report: Omit<Answer, 'summary'> = {
+  const report: Omit<TogetherAnswer, 'summary'> = {
     schema: 'umaprobe/fit-together/1',
     at: machine.at,
     simulated: machine.simulated,
@@ -183,7 +183,7 @@ function withoutFlags({ fit, ...model }: FitTogetherModel): FitTogetherModel {
 }
 
 function summaryOf(
-  { expectedFits, headroom, limit, models, need, program, shortBy, verdict }: Omit<Answer, 'summary'>,
+  { expectedFits, headroom, limit, models, need, program, shortBy, verdict }: Omit<TogetherAnswer, 'summary'>,
   { fit, name }: FitTogetherModel,
 ): string {
   const all = `${models.length} models`;

@@ -36,7 +36,7 @@ export function torch(input: ProgramInput): FitProgramReport {
     ...flagsFor('torch', input, []),
     remedies: remedy === null ? [] : [remedy],
     notes:
-      // Where even the whole cache is too little, nothing succeeds.
+      // If even the whole cache is too little, nothing succeeds.
       remedy !== null && !fits && need.total.high <= (later ?? free)
         ? ['torch.empty itself succeeds: the kernel takes the cache back while it allocates.']
         : [],
@@ -46,7 +46,7 @@ export function torch(input: ProgramInput): FitProgramReport {
 /** get_max_memory of accelerate 1.15.0.dev0, utils/modeling.py: nine tenths of cudaMemGetInfo's free. */
 const ACCELERATE_SHARE = 0.9;
 
-/** What device_map="auto" puts on the GPU. */
+/** Bytes that device_map="auto" puts on the GPU. */
 export function accelerateBudget(free: number): number {
   return Math.floor(free * ACCELERATE_SHARE);
 }

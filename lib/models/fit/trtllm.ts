@@ -3,19 +3,19 @@
 import { formatBytes, formatCount, inGiB } from '../../base/format.ts';
 import type { FitProgramReport, FitRange } from '../../types/index.ts';
 import { flagsFor } from './flags.ts';
-import type { Judged } from './judge.ts';
 import {
   hasKnownCache,
   isCache,
   isWeightsAlone,
   type ProgramInput,
+  type ProgramOutcome,
   readingOf,
   shareUp,
   sumOf,
   unreadable,
 } from './program.ts';
 
-/** What it knows when it sizes its cache, in bytes. */
+/** Facts by which it sizes its cache, in bytes. */
 interface TrtllmStart {
   /** cudaMemGetInfo's free before it loads: on unified memory page cache counts as used. */
   free: number;
@@ -64,10 +64,7 @@ export function trtllm(input: ProgramInput): FitProgramReport {
   };
 }
 
-type Outcome = Judged &
-  Pick<FitProgramReport, 'inequality' | 'decision' | 'message' | 'numbers'> & { fraction: number };
-
-function outcomeOf({ limit, need, utilization }: ProgramInput, free: number): Outcome {
+function outcomeOf({ limit, need, utilization }: ProgramInput, free: number): ProgramOutcome & { fraction: number } {
   const cache = sumOf(need.terms, isCache);
   const rest = sumOf(need.terms, (name) => !isCache(name));
   const fraction = utilization ?? smallestFraction(cache, free - rest.high);

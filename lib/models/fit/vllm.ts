@@ -19,6 +19,7 @@ import {
   isWeights,
   isWeightsAlone,
   type ProgramInput,
+  type ProgramOutcome,
   readingOf,
   shareDown,
   shareUp,
@@ -26,7 +27,7 @@ import {
   unreadable,
 } from './program.ts';
 
-/** What vLLM knows when it sizes its cache, in bytes. */
+/** Facts by which vLLM sizes its cache, in bytes. */
 export interface VllmStart {
   /** cudaMemGetInfo's total. */
   total: number;
@@ -48,7 +49,7 @@ export interface VllmStart {
 
 export interface VllmBudget {
   requested: number;
-  /** Whether it gets past its first check. */
+  /** True if it gets past its first check. */
   starts: boolean;
   /** Bytes left for the KV cache; 0 or less: "No available memory for the cache blocks". */
   kvCache: number;
@@ -109,9 +110,7 @@ export function vllm(input: ProgramInput): FitProgramReport {
   };
 }
 
-type Outcome = Pick<FitProgramReport, 'verdict' | 'expectedFits' | 'inequality' | 'decision' | 'message' | 'numbers'>;
-
-function outcomeOf({ limit, need }: ProgramInput, start: VllmStart): Outcome {
+function outcomeOf({ limit, need }: ProgramInput, start: VllmStart): ProgramOutcome {
   const { free, total, utilization } = start;
   const { kvCache, kvTokens, requested, starts } = vllmBudget(start);
   const isNamed = hasKnownCache(need);
@@ -122,7 +121,7 @@ function outcomeOf({ limit, need }: ProgramInput, start: VllmStart): Outcome {
     decision: string,
     inequality: FitInequality,
     message: string | null = null,
-  ): Outcome => ({ verdict, expectedFits: verdict !== 'no', decision, inequality, message, numbers });
+  ): ProgramOutcome => ({ verdict, expectedFits: verdict !== 'no', decision, inequality, message, numbers });
   const share = { name: `ceil(total × ${utilization})`, bytes: requested };
   const startRule = { left: share, right: { name: 'free', bytes: free }, rule: 'ceil(total × utilization) ≤ free' };
   if (!starts)
@@ -204,7 +203,7 @@ function partsOf({ need }: ProgramInput): Omit<VllmStart, 'total' | 'free' | 'ut
   };
 }
 
-/** What it would do without the flag. */
+/** Its decision without the flag. */
 function defaultNotes({ limit }: ProgramInput, start: Omit<VllmStart, 'utilization'>): string[] {
   const utilization = defaultUtilization(start.version);
   const { requested, starts } = vllmBudget({ ...start, utilization });

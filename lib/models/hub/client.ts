@@ -1,6 +1,6 @@
 /**
- * The one place that opens a connection to another machine: requests to the Hub, for names that begin with "hf:". What comes
- * back is bounded in bytes and time, redirects lead to https only, and the token goes to the endpoint's own origin alone.
+ * The one place that opens a connection to another machine: requests to the Hub, for names that begin with "hf:".
+ * Answers are bounded in bytes and time, redirects lead to https only, and the token goes to the endpoint's own origin alone.
  */
 
 import { formatBytes, MiB } from '../../base/format.ts';
@@ -12,7 +12,7 @@ import type { HubSettings } from './settings.ts';
 export interface HubLimits {
   /** All requests of one model, milliseconds. */
   deadlineMs: number;
-  /** Without any byte, milliseconds. */
+  /** Time without any byte, milliseconds. */
   stallMs: number;
   bytesInAll: number;
   requests: number;
@@ -30,7 +30,7 @@ const MOST_REDIRECTS = 5;
 /** An answer with its bytes still to come. */
 export interface HubAnswer {
   response: Response;
-  /** Where it came from at last. */
+  /** Address after redirects. */
   url: URL;
   body: Body;
 }
@@ -214,7 +214,7 @@ class Body {
   }
 
   /**
-   * At most `most` bytes after the first `skip`; fewer only where the answer ends. Gives up what comes after them.
+   * Reads at most `most` bytes after the first `skip`; fewer only if the answer ends. Gives up the rest.
    *
    * @param toEnd waits for the end, to say whether more came than was wanted.
    */

@@ -17,7 +17,7 @@ export function notRead(what: string): UmaError {
   return hubError(what, 'OFFLINE', 'it was not read before, and HF_HUB_OFFLINE is set');
 }
 
-/** What the Hub answers in place of a model, and what that means. */
+/** Turns the Hub's refusal of a model into an error. */
 export function refusal(what: string, response: Response, page: string, hasToken: boolean): UmaError {
   const { status } = response;
   if (status === 401 || status === 403) return denied(what, response, page, hasToken);

@@ -18,11 +18,11 @@ interface Segment {
 }
 
 export interface HubFileFacts {
-  /** As messages name it. */
+  /** Path in messages. */
   path: string;
   url: URL;
   size: number;
-  /** Of its content; null: it is not kept. */
+  /** ETag of its content; null: it is not kept. */
   etag: string | null;
 }
 

@@ -20,7 +20,7 @@ export interface OpenHub {
   folderAt(folder: string): HubFolder;
   /** Paths of all files. */
   paths: string[];
-  /** When the list of files was read, if that was not now. */
+  /** Time at which the list of files was read; null: now. */
   readAt: string | null;
 }
 

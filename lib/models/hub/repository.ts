@@ -23,7 +23,7 @@ export interface HubRepository {
   name: string;
   commit: string;
   files: ReadonlyMap<string, Listed>;
-  /** When the list was read, if that was not now: the Hub could not be asked. */
+  /** Time at which the list was read; null: now. Else the Hub could not be asked. */
   readAt: string | null;
 }
 
@@ -203,7 +203,7 @@ export class HubFolder {
     }
   }
 
-  /** Where the list has no sizes. */
+  /** Asks for a size if the list has none. */
   async #sizeAt(what: string, url: URL): Promise<number> {
     const { body, response } = await this.#client.get(what, url, { range: 'bytes=0-0' }, [206]);
     body.cancel();

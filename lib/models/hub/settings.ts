@@ -1,4 +1,4 @@
-/** Where the Hub is, who asks, and where answers are kept: the variables of huggingface_hub. */
+/** The Hub's address, the token and the folder of its answers: the variables of huggingface_hub. */
 
 import { isAbsolute, join } from 'node:path';
 import { UmaError } from '../../base/errors.ts';
@@ -17,7 +17,7 @@ export interface HubSettings {
   isOffline: boolean;
   /** null: this user has no home. */
   cacheFolder: string | null;
-  /** What to do about a proxy that Node does not use by itself. */
+  /** Advice about a proxy that Node does not use by itself. */
   proxyHint: string;
   /** The page of a model, for people. */
   page(repository: string): string;

@@ -8,7 +8,7 @@ import { MiB } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
 import type { ClusterMachine } from '../../types/index.ts';
 import { DocumentReader, type Found, Lines } from './documents.ts';
-import { type Answer, judgeAnswer, PRINT_ONE, unusable, withoutDoubles } from './judge.ts';
+import { judgeAnswer, type MachineAnswer, PRINT_ONE, unusable, withoutDoubles } from './judge.ts';
 
 /** Marks at the start of a line, each with the rank in it. */
 const MARKS = [
@@ -23,7 +23,7 @@ const MARKS = [
  */
 const MPI_MARK = /(\[(?:\d{1,9},\d{1,9}\]<std(?:out|err)>:|[^[\]\s]{1,200}@\d{1,9},\d{1,9}\]<std(?:out|err)>: ?))/;
 
-/** Of all answers together. */
+/** Limit of all answers together. */
 const MOST_BYTES = 64 * MiB;
 
 /** @param expect null: as many as answer. */
@@ -65,7 +65,7 @@ function marked(line: string): { mark: string; text: string }[] {
   return [...(before === '' ? [] : [{ mark: '', text: `${before}\n` }]), ...texts, { ...last, text: `${last.text}\n` }];
 }
 
-/** What one rank has printed. */
+/** Output of one rank. */
 class Rank {
   readonly #reader = new DocumentReader();
   readonly #lines = new Lines((line) => this.#reader.line(line));
@@ -77,7 +77,7 @@ class Rank {
   }
 
   /** Pieces of texts that ran into each other count as one. */
-  end(): Answer[] {
+  end(): MachineAnswer[] {
     this.#lines.end();
     this.#reader.end();
     const { found } = this.#reader;
@@ -99,7 +99,7 @@ function withAdvice(machine: ClusterMachine): ClusterMachine {
 }
 
 /** Each under the host name that it has; a second one of that name, and one without a name, by its number. */
-function named(answers: readonly Answer[]): Answer[] {
+function named(answers: readonly MachineAnswer[]): MachineAnswer[] {
   const seen = new Set<string>();
   return answers.map((answer, index) => {
     const document: object = answer.found[0]?.document ?? {};

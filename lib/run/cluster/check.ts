@@ -1,4 +1,4 @@
-/** Whether a need fits into each machine: fit() on each snapshot, of which the worst answer is that of all. */
+/** Asks fit() about a need on each machine's snapshot; the worst answer is that of all. */
 
 import { checkKeys, type Keys } from '../../base/arguments.ts';
 import { formatBytes } from '../../base/format.ts';
@@ -14,42 +14,38 @@ import type {
   FitReport,
   FitVerdict,
 } from '../../types/index.ts';
-import { CLUSTER, type ClusterOptions } from './options.ts';
+import { CLUSTER, type ClusterCheckOptions, type ClusterOptions } from './options.ts';
 import { differencesAmong, unanswered, weakestFirst } from './report.ts';
 
-export type CheckOptions = Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>;
+/** What is asked of each machine. */
+export type Asked = FitNeed & FitOptions;
 
-const FIT_KEYS: Keys<CheckOptions> = {
-  program: true,
-  programVersion: true,
-  utilization: true,
-  device: true,
-  llama: true,
-};
+/** The question of fit(), which checks it. */
+const QUESTION = ['bytes', 'model', 'use', 'estimate', 'program', 'programVersion', 'utilization', 'device', 'llama'];
 
-/** The options of reading machines, and those of fit(). */
-export function splitOptions(options: ClusterOptions & CheckOptions): { asked: ClusterOptions; fitting: FitOptions } {
-  checkKeys('clusterCheck()', options, { ...CLUSTER, ...FIT_KEYS } as Record<never, true>);
-  const those = (keys: object) => Object.fromEntries(Object.entries(options).filter(([key]) => key in keys));
-  const { signal } = options;
-  return { asked: those(CLUSTER), fitting: { ...those(FIT_KEYS), ...(signal === undefined ? {} : { signal }) } };
+/** The options of reading machines, and the question of fit(). */
+export function splitOptions(options: ClusterCheckOptions): { asked: ClusterOptions; fitting: Asked } {
+  const known = { ...CLUSTER, ...Object.fromEntries(QUESTION.map((name) => [name, true])) };
+  checkKeys('clusterCheck()', options, known as unknown as Keys<ClusterCheckOptions>);
+  const { answers, command, copy, deadlineMs, expect, hosts, onCopy, ...fitting } = options;
+  return { asked: Object.fromEntries(Object.entries(options).filter(([key]) => key in CLUSTER)), fitting };
 }
 
 /** Ranks that a model is divided among. */
-export function ranksOf(need: FitNeed): number {
-  const use = typeof need === 'object' && need !== null && 'model' in need && !('total' in need) ? need.use : undefined;
+export function ranksOf(asked: Asked): number {
+  const use = 'model' in asked ? asked.use : undefined;
   return (use?.tensorParallel ?? 1) * (use?.pipelineParallel ?? 1);
 }
 
-/** The need with its model read, once for all machines and before any is asked: a mistake is known at once. */
-export async function openedNeed(need: FitNeed, options: FitOptions): Promise<FitNeed> {
-  await assertFit(need, options);
-  if (!('model' in need) || 'total' in need) return need;
-  const { signal } = options;
-  return { ...need, model: await openModel(need.model, signal === undefined ? {} : { signal }) };
+/** The same with its model read, once for all machines and before any is asked: a mistake is known at once. */
+export async function withOpenModel(asked: Asked): Promise<Asked> {
+  await assertFit('clusterCheck()', asked);
+  if (!('model' in asked)) return asked;
+  const { signal } = asked;
+  return { ...asked, model: await openModel(asked.model, signal === undefined ? {} : { signal }) };
 }
 
-/** From the worst to the best, as fit() ranks them; a machine without an answer is one that nothing is known of. */
+/** Verdicts from the worst to the best, as fit() ranks them; a machine without an answer is unknown. */
 const ORDER: readonly FitVerdict[] = ['no', 'not-now', 'unknown', 'tight', 'fits-after', 'fits'];
 
 interface Fitted {
@@ -59,14 +55,12 @@ interface Fitted {
 }
 
 export async function checkOf({
+  asked,
   machines,
-  need,
-  options,
   started,
 }: {
+  asked: Asked;
   machines: readonly ClusterMachine[];
-  need: FitNeed;
-  options: FitOptions;
   started: number;
 }): Promise<ClusterCheck> {
   const fitted: Fitted[] = [];
@@ -74,7 +68,7 @@ export async function checkOf({
     const { estimated, report } =
       machine.snapshot === null
         ? { estimated: null, report: null }
-        : await fitWithEstimate(need, machine.snapshot, options);
+        : await fitWithEstimate({ ...asked, snapshot: machine.snapshot });
     fitted.push({ machine, report, estimated });
   }
   const rank = ({ report }: Fitted): number => (report === null ? -1 : ORDER.indexOf(report.verdict));

@@ -9,12 +9,12 @@ import { MiB } from '../../base/format.ts';
 /** Characters of a document. A snapshot has 15,000, and some 500,000 where a thousand processes hold GPU memory. */
 export const MOST_DOCUMENT = MiB;
 
-/** What looked like a document: the object; or why it is none, as a clause. */
+/** A text that looked like a document: the object; or the reason why it is none, as a clause. */
 export type Found = { document: object; problem: null } | { document: null; problem: string };
 
 export class DocumentReader {
   readonly found: Found[] = [];
-  /** Of the document that has begun; null: none has. */
+  /** Text of the document that has begun; null: none has. */
   #text: string[] | null = null;
   #length = 0;
   #depth = 0;
@@ -68,7 +68,7 @@ export class DocumentReader {
   }
 }
 
-/** From the first bracket of a line that begins with one, apart from sequences that set colours or the title of a terminal. */
+/** The rest of a line that begins with a bracket, apart from sequences that set colours or a terminal's title. */
 function begun(line: string): string | null {
   const start = line.indexOf('{');
   if (start < 0) return null;
@@ -90,7 +90,7 @@ const MOST_LINE = 2 * MOST_DOCUMENT;
 /** Calls back for each line of a stream of text, cut where it is too long. */
 export class Lines {
   #rest = '';
-  /** Whether the rest of this line is passed over. */
+  /** True: the rest of this line is passed over. */
   #cut = false;
   readonly #line: (line: string) => void;
 

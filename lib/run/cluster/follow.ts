@@ -17,9 +17,9 @@ const LONGEST_INTERVAL_MS = 10_000;
 
 /** Times of following, in milliseconds; tests have shorter ones. */
 export const FOLLOW_TIMES = {
-  /** For the first answers: ssh and umaprobe start. Who opens a page is not kept waiting by a machine that hangs. */
+  /** Time for the first answers: ssh and umaprobe start. A machine that hangs keeps no reader of a page waiting. */
   firstMs: 5000,
-  /** After which a machine that did not answer, or does no longer, is asked again. */
+  /** Time after which a machine that did not answer, or does no longer, is asked again. */
   retryMs: 5000,
 };
 
@@ -37,8 +37,8 @@ export class FollowedHosts {
   }
 
   /**
-   * Of each host what it answered last, in their order. Waits until each has answered since it was asked before, and no longer
-   * than an interval: the age of an answer says how old it is.
+   * Reads the last answer of each host, in their order. Waits until each has answered since it was asked before, and no
+   * longer than an interval: the age of an answer says how old it is.
    */
   async read(): Promise<Pick<ClusterReport, 'machines' | 'summary'>> {
     const patience = new AbortController();
@@ -57,9 +57,9 @@ class FollowedHost {
   readonly #deadlineMs: number;
   #answer: ClusterMachine | null = null;
   #cameMs = 0;
-  /** Whether the answer has been read. */
+  /** True: the answer has been read. */
   #isRead = false;
-  /** Who waits for the next answer. */
+  /** Callers that wait for the next answer. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(host: string, intervalMs: number) {
@@ -84,7 +84,7 @@ class FollowedHost {
     }
   }
 
-  /** Until ssh ends. Returns why there are no more answers. */
+  /** Listens until ssh ends. Returns why there are no more answers. */
   async #listen(signal: AbortSignal): Promise<ClusterMachine> {
     const host = this.#host;
     const documents = new DocumentReader();

@@ -4,12 +4,12 @@ import { invalidArgument, invalidType, invalidValue, outOfRange } from '../../ba
 import { LIMITS } from '../../base/limits.ts';
 import { list } from '../../base/options.ts';
 
-/** How long the answer of each host is waited for unless the caller says. */
+/** Time to wait for the answer of each host unless the caller says. */
 export const DEFAULT_DEADLINE_MS = 15_000;
 
 /**
- * What ssh takes as one destination: a name of its configuration, "user@host", an address, "ssh://user@host:port". A name
- * that begins with "-" would be an option of ssh, and signs of a shell would be read by a ProxyCommand.
+ * One destination of ssh: a name of its configuration, "user@host", an address, "ssh://user@host:port". A name that
+ * begins with "-" would be an option of ssh, and signs of a shell would be read by a ProxyCommand.
  */
 const NAME = /^(?:[a-z0-9_][\w.+-]*@)?(?:[a-z0-9_][\w.-]*|\[?[0-9a-f:]*:[0-9a-f:.]*(?:%\w+)?\]?)$/i;
 const URI = /^ssh:\/\/(?:[a-z0-9_][\w.+-]*@)?(?:[a-z0-9_][\w.-]*|\[[0-9a-f:.]+\])(?::\d{1,5})?\/?$/i;

@@ -3,15 +3,8 @@
 import { invalidArgument } from '../../base/arguments.ts';
 import { lazy } from '../../base/lazy.ts';
 import { LIMITS } from '../../base/limits.ts';
-import type {
-  ClusterCheck,
-  ClusterMachine,
-  ClusterReport,
-  FitNeed,
-  FitOptions,
-  RecordReport,
-} from '../../types/index.ts';
-import type { ClusterOptions, Question } from './options.ts';
+import type { ClusterCheck, ClusterMachine, ClusterReport, RecordReport } from '../../types/index.ts';
+import type { ClusterCheckOptions, ClusterOptions, Question } from './options.ts';
 import type { AskedRecording } from './recording.ts';
 
 const load = lazy(() => Promise.all([import('./options.ts'), import('./read.ts'), import('./answers.ts')]));
@@ -20,8 +13,8 @@ const loadCheck = lazy(() => import('./check.ts'));
 const loadRecording = lazy(() => import('./recording.ts'));
 
 /**
- * What each of several machines answers, in the order of the hosts or of the answers. A machine that does not answer is a
- * row with its reason, and no error.
+ * Reads the answer of each of several machines, in the order of the hosts or of the answers. A machine that does not
+ * answer is a row with its reason, and no error.
  *
  * @throws TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options; UmaError `ERR_UMA_PATH` for a file to
  *   copy that cannot be read; the signal's reason when it is aborted.
@@ -40,8 +33,8 @@ async function readAll(question: Question): Promise<ClusterMachine[]> {
 }
 
 /**
- * The memory of several machines, the weakest first: asked by the user's own ssh, all at the same time, or read from what a
- * pipe has gathered. What each of them can load is its own judgement; nothing is started there.
+ * The memory of several machines, the weakest first: asked by the user's own ssh, all at the same time, or read from
+ * what a pipe has gathered. Each machine judges itself what it can load; nothing is started there.
  *
  * @throws as `readMachines`.
  */
@@ -54,35 +47,30 @@ export async function cluster(options: ClusterOptions): Promise<ClusterReport> {
 }
 
 /**
- * Whether a need fits into each of several machines, one rank on each: `fit()` on the snapshot of each, and the weakest
- * decides. A machine without a usable answer is never a yes.
+ * Tells whether a need fits into each of several machines, one rank on each: `fit()` on the snapshot of each, and the
+ * weakest decides. A machine without a usable answer is never a yes.
  *
- * @param need as of `fit()`; with `tensorParallel` in `use` it is that of one rank.
- * @param options those of `cluster()`, and of `fit()`.
- * @throws as `cluster()` and `fit()`; also where there are more ranks than hosts.
+ * @param options those of `cluster()`, and the question of `fit()` without its snapshot.
+ * @throws as `cluster()` and `fit()`; also if there are more ranks than hosts.
  */
-export async function clusterCheck(
-  need: FitNeed,
-  options: ClusterOptions & Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>,
-): Promise<ClusterCheck> {
+export async function clusterCheck(options: ClusterCheckOptions): Promise<ClusterCheck> {
   const [{ checkCluster }] = await load();
-  const { checkOf, openedNeed, ranksOf, splitOptions } = await loadCheck();
+  const { checkOf, ranksOf, splitOptions, withOpenModel } = await loadCheck();
   const started = performance.now();
   const { asked, fitting } = splitOptions(options);
   const question = checkCluster(asked, 'clusterCheck()');
-  const opened = await openedNeed(need, fitting);
-  const ranks = ranksOf(need);
+  const opened = await withOpenModel(fitting);
+  const ranks = ranksOf(fitting);
   if ('hosts' in question && ranks > question.hosts.length)
     throw invalidArgument(
       `the model is divided among ${ranks} ranks, one on each machine: name ${ranks} hosts, not ${question.hosts.length}`,
     );
   const machines = await readAll('hosts' in question ? question : { ...question, expect: question.expect ?? ranks });
-  return checkOf({ need: opened, machines, options: fitting, started });
+  return checkOf({ asked: opened, machines, started });
 }
 
 /**
- * What the recorder of a host has written, asked by the user's own ssh; or the host as a row with the reason why that is not
- * known.
+ * Reads the recording of a host by the user's own ssh; or returns the host as a row with the reason why that failed.
  *
  * @param host as `cluster()` takes it.
  * @throws the signal's reason when it is aborted.

@@ -1,4 +1,4 @@
-/** What makes an answer unusable. Whether the machine behind a usable one is fine is for its own judgement to say. */
+/** Rules that make an answer unusable. A usable one has the machine's own judgement. */
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -8,11 +8,11 @@ import { packageRoot } from '../../root.ts';
 import type { ClusterMachine, ClusterState, Snapshot } from '../../types/index.ts';
 import type { Found } from './documents.ts';
 
-/** What came from one machine. */
-export interface Answer {
+/** Answer of one machine. */
+export interface MachineAnswer {
   host: string;
   found: readonly Found[];
-  /** When it came, by the clock of this machine, in milliseconds. */
+  /** Time at which it came, by the clock of this machine, in milliseconds. */
   cameAt: number;
 }
 
@@ -23,7 +23,7 @@ const MOST_AHEAD_MS = 5000;
 
 const require = createRequire(import.meta.url);
 
-/** Whether a document is as its schema says, which is code there, made by scripts/machine-validator.mjs. */
+/** True if a document is as its schema says; scripts/machine-validator.mjs made code of the schema. */
 export function isValid(name: 'record' | 'snapshot', document: object): boolean {
   const validate = require(join(packageRoot(), `dist/${name}-validator.cjs`)) as (value: unknown) => boolean;
   return validate(document);
@@ -44,7 +44,7 @@ export function unusable(
 }
 
 /** One answer, without a look at the others. */
-export function judgeAnswer(answer: Answer): ClusterMachine {
+export function judgeAnswer(answer: MachineAnswer): ClusterMachine {
   const only = onlyDocument(answer, 'snapshot');
   return 'state' in only ? only : judgeDocument(answer.host, only.document, answer.cameAt);
 }
@@ -54,7 +54,7 @@ export function judgeAnswer(answer: Answer): ClusterMachine {
  *
  * @param noun what was asked for: "snapshot".
  */
-export function onlyDocument({ found, host }: Answer, noun: string): { document: object } | ClusterMachine {
+export function onlyDocument({ found, host }: MachineAnswer, noun: string): { document: object } | ClusterMachine {
   const [first, second] = found;
   if (first === undefined) return unusable(host, 'unreadable', `no ${noun} came: nothing that was printed is JSON`);
   if (first.problem !== null) return unusable(host, 'unreadable', `what came is no ${noun}: ${first.problem}`);
@@ -92,7 +92,7 @@ function messageOf(error: unknown): string {
   return typeof message === 'string' ? message.slice(0, 500) : 'without a reason';
 }
 
-/** Of several answers from one machine the first counts: the memory behind it is there once. */
+/** The first of several answers from one machine counts: the memory behind it is there once. */
 export function withoutDoubles(machines: readonly ClusterMachine[]): ClusterMachine[] {
   const seen = new Map<string, string>();
   return machines.map((machine) => {

@@ -13,12 +13,16 @@ import {
   signal,
   text,
 } from '../../base/options.ts';
+import type { FitNeed, FitOptions } from '../../types/index.ts';
 import { readCopy } from './copy.ts';
 import { DEFAULT_DEADLINE_MS, hostsRow } from './hosts.ts';
 import { type Asking, DEFAULT_COMMAND } from './read.ts';
 
 /** Options of `cluster()`: exactly one of `hosts` and `answers`. */
 export interface ClusterOptions extends OptionsOf<typeof CLUSTER> {}
+
+/** Which machines are asked, and what shall fit into each; with `tensorParallel` in `use` the need is that of one rank. */
+export type ClusterCheckOptions = ClusterOptions & FitNeed & Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>;
 
 type Answers = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 

@@ -5,13 +5,13 @@ import { clean, formatDuration } from '../../base/format.ts';
 import type { ClusterMachine } from '../../types/index.ts';
 import { type Copy, copyLine, NOT_THERE, putFile } from './copy.ts';
 import { DocumentReader, type Found, Lines } from './documents.ts';
-import { type Answer, judgeAnswer, unusable, withoutDoubles } from './judge.ts';
+import { judgeAnswer, type MachineAnswer, unusable, withoutDoubles } from './judge.ts';
 import { runBySsh, type SshEnd } from './ssh.ts';
 
 export const DEFAULT_COMMAND = 'umaprobe snapshot --json';
 
 export interface Asking {
-  /** For the shell of each host. */
+  /** Command for the shell of each host. */
   command: string;
   copy: Copy | null;
   onCopy: (copy: { host: string; file: string; bytes: number }) => void;
@@ -19,7 +19,7 @@ export interface Asking {
   signal: AbortSignal | undefined;
 }
 
-/** In the order of the hosts. */
+/** Asks all hosts; the answers are in their order. */
 export async function askHosts(hosts: readonly string[], asking: Asking): Promise<ClusterMachine[]> {
   return withoutDoubles(await Promise.all(hosts.map((host) => askHost(host, asking))));
 }
@@ -70,22 +70,22 @@ async function ask(
 
 export interface Ended {
   host: string;
-  /** What ran there, for the shell of the host. */
+  /** Command that ran there, for the shell of the host. */
   line: string;
   deadlineMs: number;
   end: SshEnd;
-  /** What came, but for answers that were taken before. */
+  /** Documents that came, without answers that were taken before. */
   found: readonly Found[];
 }
 
 /**
- * What a machine has answered once its ssh ended.
+ * Answer of a machine whose ssh has ended.
  *
- * @param judge what is usable of what came: a snapshot by default.
+ * @param judge finds the usable answer: a snapshot by default.
  */
 export function answerAtEnd<Usable extends object = never>(
   { deadlineMs, end, found, host, line }: Ended,
-  judge: (answer: Answer) => Usable | ClusterMachine = judgeAnswer,
+  judge: (answer: MachineAnswer) => Usable | ClusterMachine = judgeAnswer,
 ): Usable | ClusterMachine {
   if (end.how === 'exited' && end.code === 0) return judge({ host, found, cameAt: Date.now() });
   if (end.how === 'late')
@@ -99,10 +99,10 @@ export function answerAtEnd<Usable extends object = never>(
 
 /** Exit code of ssh itself, by its manual. */
 const SSH_FAILED = 255;
-/** Of a POSIX shell: there is no such program, or it may not be run. */
+/** Exit codes of a POSIX shell: there is no such program, or it may not be run. */
 const NO_PROGRAM = [126, 127];
 
-/** What ssh says, and what to do about it. `HOST` is the name. */
+/** Messages of ssh, and the remedy for each. `HOST` is the name. */
 const REFUSALS: readonly (readonly [said: RegExp, next: string])[] = [
   [
     /host key verification failed|host identification has changed/i,

@@ -6,7 +6,7 @@ import { KEEP_HISTORY } from '../../core/memory/remedies.ts';
 import type { ClusterMachine, RecordedSession, RecordReport } from '../../types/index.ts';
 import { DocumentReader, Lines } from './documents.ts';
 import { DEFAULT_DEADLINE_MS } from './hosts.ts';
-import { type Answer, isValid, onlyDocument, unusable } from './judge.ts';
+import { isValid, type MachineAnswer, onlyDocument, unusable } from './judge.ts';
 import { answerAtEnd, notStarted } from './read.ts';
 import { remoteWord } from './shell.ts';
 import { runBySsh } from './ssh.ts';
@@ -49,7 +49,7 @@ function recordingLine({ folder, lastMs, points, sessions }: AskedRecording): st
   return words.map(remoteWord).join(' ');
 }
 
-export function judgeRecording(answer: Answer): RecordReport | ClusterMachine {
+export function judgeRecording(answer: MachineAnswer): RecordReport | ClusterMachine {
   const { host } = answer;
   const only = onlyDocument(answer, 'recording');
   if ('state' in only) return isNothing(answer) ? unusable(host, 'failed', 'nothing was recorded', KEEP_HISTORY) : only;
@@ -63,12 +63,12 @@ export function judgeRecording(answer: Answer): RecordReport | ClusterMachine {
 }
 
 /** The error of `umaprobe record show` where nothing was recorded. */
-function isNothing({ found }: Answer): boolean {
+function isNothing({ found }: MachineAnswer): boolean {
   const { error } = (found[0]?.document ?? {}) as { error?: { code?: unknown } };
   return error?.code === 'ERR_UMA_NOT_FOUND';
 }
 
-/** As its schema says, and with times that there are: charts are drawn from them. */
+/** True if it is as its schema says, with times that exist: charts are drawn from them. */
 function isRecording(document: object): document is RecordReport {
   if (!isValid('record', document)) return false;
   const { at, sessions } = document as RecordReport;
@@ -84,7 +84,7 @@ function hasTimes({ gpus, lastAt, lastSeconds, processSeries, series }: Recorded
   return [...starts, ...ends].every(isTime);
 }
 
-/** What is no time compares as false. */
+/** A value that is no time compares as false. */
 function isTime(ms: number): boolean {
   return ms <= LATEST_MS;
 }

@@ -36,7 +36,7 @@ export function clusterReport(read: readonly ClusterMachine[], durationMs: numbe
   };
 }
 
-/** Of those that answered. */
+/** Differences among the machines that answered. */
 export function differencesAmong(machines: readonly ClusterMachine[]): HostDifference[] {
   return differencesOf(machines.flatMap(({ host, snapshot }) => (snapshot === null ? [] : [{ host, snapshot }])));
 }
@@ -58,7 +58,7 @@ function summaryOf(machines: readonly ClusterMachine[], safe: number | null, lim
   return `${formatBytes(safe)} can be loaded on each of ${machines.length} machines${by}.`;
 }
 
-/** Which machines did not answer, as a sentence; null: all did. */
+/** Sentence that names the machines that did not answer; null: all did. */
 export function unanswered(machines: readonly { host: string; state: ClusterMachine['state'] }[]): string | null {
   const silent = machines.filter(({ state }) => state !== 'answered').map(({ host }) => host);
   if (silent.length === 0) return null;

@@ -14,7 +14,7 @@ const CONNECT_S = 5;
 const MOST_BYTES = 32 * MiB;
 const MOST_STDERR = 4096;
 
-/** How long the last words on stderr are waited for once ssh has ended: a kept connection may hold it open. */
+/** Time to wait for the end of stderr once ssh has ended: a kept connection may hold it open. */
 const LAST_WORDS_MS = 100;
 
 export interface SshEnd {
@@ -27,10 +27,10 @@ export interface SshEnd {
 }
 
 export interface SshOptions {
-  /** For the whole answer; where several come, for each. */
+  /** Time for the whole answer; if several come, for each. */
   deadlineMs: number;
   signal: AbortSignal | undefined;
-  /** Takes stdout as text, piece by piece. Where an answer is whole, and another one may come, it calls `renew`. */
+  /** Takes stdout as text, piece by piece. It calls `renew` once an answer is whole and another one may come. */
   onText: (text: string, renew: () => void) => void;
   /** It runs until it is ended: were its connection the one that ssh keeps, sessions of the user in it would end, too. */
   stays?: boolean;

@@ -13,7 +13,7 @@ const LONGEST_SKIP = SHORTEST_ANCHOR - BLOCK + 1;
 /** Blocks are hashed to 15 bits: a table of 32 KiB stays in the processor's first cache. */
 const BITS = 15;
 
-interface Candidate {
+interface AnchorCandidate {
   bytes: Uint8Array;
   anchor: number;
 }
@@ -21,8 +21,8 @@ interface Candidate {
 export class AnchorSearch {
   /** Bytes that can be skipped when a window ends with this block; 0: a literal may begin in the window. */
   readonly #skips = new Uint8Array(2 ** BITS).fill(LONGEST_SKIP);
-  /** By block: the literals whose window ends with it. */
-  readonly #candidates: (Candidate[] | undefined)[] = new Array(2 ** BITS).fill(undefined);
+  /** Literals by the block with which their window ends. */
+  readonly #candidates: (AnchorCandidate[] | undefined)[] = new Array(2 ** BITS).fill(undefined);
 
   /** @param anchors ASCII texts of at least SHORTEST_ANCHOR bytes. */
   constructor(anchors: readonly string[]) {

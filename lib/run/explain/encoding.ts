@@ -17,7 +17,7 @@ export class Utf8Pieces {
     return this.#start.length < ENOUGH ? Buffer.alloc(0) : this.#begin(this.#start);
   }
 
-  /** What is left. */
+  /** The rest of the text. */
   end(): Uint8Array {
     const rest = this.#start === null ? Buffer.alloc(0) : this.#begin(this.#start);
     return this.#decoder === null ? rest : Buffer.concat([rest, Buffer.from(this.#decoder.decode())]);
@@ -35,7 +35,7 @@ export class Utf8Pieces {
   }
 }
 
-/** By the zeros at every second place, with the mark of two bytes or without it. null: no UTF-16. */
+/** Finds UTF-16 by the zeros at every second place, with a byte-order mark or without. null: no UTF-16. */
 function utf16Of(start: Buffer): 'utf-16le' | 'utf-16be' | null {
   const places = Math.min(start.length, ENOUGH) & ~1;
   let even = 0;

@@ -4,7 +4,7 @@ import { invalidType } from '../../base/arguments.ts';
 import type { ErrorReport, ErrorText, ExplainedError, Snapshot } from '../../types/index.ts';
 import { Utf8Pieces } from './encoding.ts';
 import { ErrorScanner, type FoundMessage } from './error-scanner.ts';
-import { type Machine, machineOf } from './machine.ts';
+import { type ExplainMachine, machineOf } from './machine.ts';
 
 /** Searches a text in constant memory. */
 export async function scan(
@@ -62,7 +62,7 @@ export function errorReport(
   };
 }
 
-function explained(found: FoundMessage, machine: Machine | null): ExplainedError {
+function explained(found: FoundMessage, machine: ExplainMachine | null): ExplainedError {
   const { message, count, firstLine, lastLine, text, numbers: list } = found;
   const numbers = new Map(list.map((number) => [number.name, number]));
   const { code, meaning, now, program, remedies, verdict } = message;

@@ -17,10 +17,10 @@ const loadReport = lazy(() => Promise.all([import('./options.ts'), import('./rep
 const loadErrors = lazy(() => Promise.all([import('./options.ts'), import('./error-report.ts')]));
 
 /**
- * Why memory is gone, or looks gone: page cache that counts as used, driver pools, memory that nobody holds, GPU programs,
- * huge pages, swap, limits and more, ranked by bytes at stake, each with its numbers, their sources and a remedy. Reads the
- * machine and its processes, unless a snapshot is given. Changes nothing, and creates no CUDA context. A healthy machine
- * has no findings; `unknown` says what could not be judged.
+ * Explains why memory is gone, or looks gone: page cache that counts as used, driver pools, memory that nobody holds,
+ * GPU programs, huge pages, swap, limits and more, ranked by bytes at stake, each with its numbers, their sources and a
+ * remedy. Reads the machine and its processes, unless a snapshot is given. Changes nothing, and creates no CUDA
+ * context. A healthy machine has no findings; `unknown` says what could not be judged.
  *
  * @throws the signal's reason when it is aborted. What `snapshot()` and `processes()` throw. TypeError
  *   (`ERR_INVALID_ARG_*`) for bad options.
@@ -42,8 +42,8 @@ export async function explain(options: ExplainOptions = {}): Promise<ExplainRepo
  * turned out to mean, and what they mean on this machine now. A text without a known message has no `errors`; nothing
  * is guessed. The text may be of any length: it is searched in constant memory.
  *
- * @throws the signal's reason when it is aborted, and what the iterable throws. TypeError (`ERR_INVALID_ARG_TYPE`) for a
- *   text that is neither a string, bytes nor an iterable of them. Not for a machine that cannot be read: the numbers are then compared with nothing.
+ * @throws the signal's reason when it is aborted, and what the iterable throws. TypeError (`ERR_INVALID_ARG_TYPE`) for
+ *   a text that is neither a string, bytes nor an iterable of them. A machine that cannot be read is no error.
  */
 export async function explainError(text: ErrorText, options: ExplainErrorOptions = {}): Promise<ErrorReport> {
   const [{ checkErrorOptions }, { errorReport, scan }] = await loadErrors();

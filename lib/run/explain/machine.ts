@@ -7,7 +7,7 @@ import { refusalOf } from '../../core/memory/judge.ts';
 import { judgePressure } from '../../core/memory/pressure.ts';
 import type { DeviceSnapshot, GpuProcess, Snapshot } from '../../types/index.ts';
 
-export interface Machine {
+export interface ExplainMachine {
   snapshot: Snapshot;
   /** The GPU that shares the host's memory, if there is one. */
   unified: DeviceSnapshot | undefined;
@@ -17,11 +17,11 @@ export interface Machine {
   gpuTotal: number | null;
   immediate: number | null;
   afterReclaim: number | null;
-  /** What a program can load and leave the host its floor; null: not known, or the GPU has memory of its own. */
+  /** Bytes that a program can load and leave the host its floor; null: not known, or the GPU has memory of its own. */
   safe: number | null;
 }
 
-export function machineOf(snapshot: Snapshot): Machine {
+export function machineOf(snapshot: Snapshot): ExplainMachine {
   const unified = unifiedDevice(snapshot);
   const device = unified ?? snapshot.devices[0];
   const host = headroom(snapshot);
@@ -41,28 +41,28 @@ export function machineOf(snapshot: Snapshot): Machine {
 /** Share by which totals of one machine differ: the display's part, CUDA's own part, rounding to two decimals. */
 const SAME_SHARE = 0.03;
 
-/** Whether a total in a message may be that of this machine's GPU; null: not known. */
-export function isThisGpu(total: number | null | undefined, { gpuTotal }: Machine): boolean | null {
+/** True if a total in a message may be that of this machine's GPU; null: not known. */
+export function isThisGpu(total: number | null | undefined, { gpuTotal }: ExplainMachine): boolean | null {
   if (total === null || total === undefined || gpuTotal === null) return null;
   return Math.abs(total - gpuTotal) <= gpuTotal * SAME_SHARE;
 }
 
 /** "The message is from a GPU with 24.0 GiB; the one here has 121.7 GiB."; null: it may be this one. */
-export function otherGpu(total: number | null | undefined, machine: Machine): string | null {
+export function otherGpu(total: number | null | undefined, machine: ExplainMachine): string | null {
   if (isThisGpu(total, machine) !== false) return null;
   return `The message is from a GPU with ${formatBytes(total ?? null)}, and the one here has ${formatBytes(machine.gpuTotal)}: its numbers are not compared.`;
 }
 
 /** "60.0 GiB can be allocated here at once, and 110.3 GiB once …". */
-export function roomText({ afterReclaim, immediate, unified }: Machine): string {
+export function roomText({ afterReclaim, immediate, unified }: ExplainMachine): string {
   if (afterReclaim === null) return 'how much can be allocated here is not known';
   if (unified === undefined || immediate === null || afterReclaim - immediate < 0.01 * afterReclaim)
     return `${formatBytes(afterReclaim)} can be allocated here now`;
   return `${formatBytes(immediate)} can be allocated here at once, and ${formatBytes(afterReclaim)} once the kernel gives back page cache`;
 }
 
-/** Whether `bytes` would fit now, and if not, by how much and who holds the memory. `what` begins the sentence. */
-export function fitText(what: string, bytes: number, machine: Machine): string {
+/** Says if `bytes` would fit now, or else how much is missing and who holds the memory. `what` begins the sentence. */
+export function fitText(what: string, bytes: number, machine: ExplainMachine): string {
   const { afterReclaim, immediate } = machine;
   if (afterReclaim === null) return `${what}; how much can be allocated here is not known.`;
   if (bytes > afterReclaim)
@@ -78,7 +78,7 @@ export function fitText(what: string, bytes: number, machine: Machine): string {
 }
 
 /** " vllm (7) holds 60.0 GiB.": the largest GPU process; '' if none is known. */
-export function holdersText({ device }: Machine): string {
+export function holdersText({ device }: ExplainMachine): string {
   const largest = (device?.processes ?? []).reduce(
     (most: GpuProcess | null, process) => ((process.gpuBytes ?? 0) > (most?.gpuBytes ?? 0) ? process : most),
     null,
@@ -87,8 +87,8 @@ export function holdersText({ device }: Machine): string {
   return ` ${clean(largest.name ?? 'A process')} (${largest.pid}) holds ${formatBytes(largest.gpuBytes)}.`;
 }
 
-/** What the kernel says now about shortage: pressure and large blocks. */
-export function conditionText({ snapshot }: Machine): string {
+/** The kernel's present signs of shortage: pressure and large blocks. */
+export function conditionText({ snapshot }: ExplainMachine): string {
   const { state, text } = judgePressure(snapshot);
   const blocks = outcomeOf('fragmentation', { snapshot });
   const fragmented = blocks.state === 'applies' ? `. ${blocks.finding.summary.replace(/\.$/, '')}` : '';

@@ -8,8 +8,8 @@ const ESCAPES = /\u001b(?:\[[0-9;:?]{0,32}[ -/]?[@-~]|\][^\u0007\u001b]{0,200}(?
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 /**
- * What loggers put before a message, and repeat before each of its lines: the name of a container, a time, a level, a
- * process, a rank. Each alternative is bounded and anchored, so a line costs a constant per byte.
+ * Prefix that loggers put before each line of a message: the name of a container, a time, a level, a process, a rank.
+ * Each alternative is bounded and anchored, so a line costs a constant per byte.
  */
 const PREFIX = new RegExp(
   `^\\s*(?:${[
@@ -50,9 +50,9 @@ function plainLine(line: string): string {
 /** Lines joined into one text. */
 export interface Passage {
   text: string;
-  /** For each line: where it begins in the text. */
+  /** Start of each line in the text. */
   starts: number[];
-  /** For each line: where it begins in the input, in bytes. */
+  /** Start of each line in the input, in bytes. */
   offsets: number[];
 }
 

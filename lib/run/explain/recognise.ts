@@ -5,7 +5,7 @@ import { type Message, readNumber } from './messages/message.ts';
 
 export interface Match {
   message: Message;
-  /** Where the message is in the passage, with the lines that belong to it. */
+  /** Place of the message in the passage, with the lines that belong to it. */
   start: number;
   end: number;
   numbers: ErrorNumber[];
@@ -13,14 +13,14 @@ export interface Match {
 
 /** Characters behind a message in which its other numbers are looked for. */
 const REACH = 500;
-/** What Python prints before a message. */
+/** Name that Python prints before a message. */
 const EXCEPTION_NAME = /[\w.]{1,80}: ?$/;
 
 /** Characters within which one message absorbs another. */
 const BESIDE = 800;
 
 /**
- * The messages in a text, in its order. Where two claim the same words, the one that comes first in the table wins.
+ * The messages in a text, in its order. The first in the table of two that claim the same words wins.
  *
  * @param messages those that may be in it, in the order of the table.
  * @param before text that stood before the passage, for messages that may be a consequence of it.
@@ -28,7 +28,7 @@ const BESIDE = 800;
 export function recognise(text: string, messages: readonly Message[], before: () => string): Match[] {
   const matches: Match[] = [];
   for (const message of messages) {
-    // Those of one message do not overlap: a passage may hold hundreds of them.
+    // Matches of one message do not overlap: a passage may hold hundreds of them.
     const others = matches.length;
     for (const match of occurrences(text, message, before))
       if (!matches.slice(0, others).some((other) => overlap(other, match))) matches.push(match);
@@ -102,7 +102,7 @@ function overlap(a: Match, b: Match): boolean {
 
 function absorbs(match: Match, other: Match): boolean {
   if (match.message.absorbs?.includes(other.message.code) !== true) return false;
-  // Of two with the same code the later one repeats the earlier.
+  // The later of two with the same code repeats the earlier.
   if (match.message.code === other.message.code && match.start >= other.start) return false;
   return other.start < match.end + BESIDE && match.start < other.end + BESIDE;
 }

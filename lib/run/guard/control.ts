@@ -1,4 +1,4 @@
-/** What the native guard is told while it runs. */
+/** Lines that tell the native guard something while it runs. */
 
 import type { Writable } from 'node:stream';
 import type { Control } from './protocol.ts';

@@ -10,7 +10,7 @@ import { refusedPid } from './refusals.ts';
 export interface ChosenProcess extends ProcessId {
   startTicks: number;
   name: string;
-  /** When it was started, ISO 8601, UTC; null: the kernel does not say when it began. */
+  /** Time of its start, ISO 8601, UTC; null: the kernel does not say when it began. */
   startedAt: string | null;
 }
 
@@ -26,7 +26,7 @@ export function chooseProcess(pid: number): ChosenProcess | null {
   return { pid, startTicks: ticks, name: processName(pid) ?? String(pid), startedAt };
 }
 
-/** Why it is not ended, as a clause: what `guard` refuses as a target, and what `guard --system` never stops. null: it may be. */
+/** Clause why it is not ended: `guard` refuses the target, or `guard --system` never stops it. null: none. */
 export function whyNotEnded(pid: number, report: Pick<ProcessesReport, 'groups' | 'processes'>): string | null {
   return refusedPid(pid) ?? whyNeverStopped(pid, report);
 }

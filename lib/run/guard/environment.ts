@@ -5,8 +5,8 @@ import { native } from '../../core/native/binding.ts';
 import { foreignVariables, libraryFolder } from '../../core/native/machine-environment.ts';
 
 /**
- * The variables of the program, and those of the machine of this process. On a simulated machine the program gets that
- * machine: CUDA, NVML and the memory of the host.
+ * The variables of the program, and those of the machine of this process. The program gets a simulated machine whole:
+ * CUDA, NVML and the memory of the host.
  */
 export function guardEnvironment(env: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
   const machine = native().machineVariables();
@@ -18,7 +18,7 @@ export function guardEnvironment(env: Readonly<Record<string, string | undefined
   const { UMAPROBE_SIM: state = '', UMAPROBE_SIM_LIBRARY: simulator = '' } = machine;
   if (state === '') return result;
   const folder = dirname(state);
-  // Under `umaprobe sim run` the program has them already.
+  // The program has them already under `umaprobe sim run`.
   if (result.LD_LIBRARY_PATH?.split(':').includes(libraryFolder(folder))) return result;
   return { ...result, ...foreignVariables(folder, simulator, true, result) };
 }

@@ -15,12 +15,12 @@ const MOST_NAMES = 5000;
 /** Files that are named, the largest first. */
 const MOST_FILES = 3;
 
-/** What lies in shared memory now, for `leftBehind` afterwards. On a simulated machine nothing does. */
+/** Shared memory now, for `leftBehind` afterwards. A simulated machine has none. */
 export async function sharedMemoryNow(simulated: boolean): Promise<readonly SharedMemory[]> {
   return simulated ? [] : sharedMemoryOf(native());
 }
 
-/** Where more lies than before, with the largest files that were written since, largest first. */
+/** Places with more than before, with the largest files that were written since, largest first. */
 export async function leftBehind(
   before: readonly SharedMemory[],
   after: readonly SharedMemory[],
@@ -50,7 +50,7 @@ async function filesOf(mount: string, since: Date): Promise<string[]> {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) folders.push(path);
       const about = entry.isFile() ? await lstat(path).catch(() => null) : null;
-      // Of the kernel's coarse clock, which may be a tick behind.
+      // Times are of the kernel's coarse clock, which may be a tick behind.
       if (about !== null && about.mtimeMs >= since.getTime() - 10) found.push({ path, bytes: about.blocks * 512 });
     }
   }

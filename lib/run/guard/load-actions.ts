@@ -1,4 +1,4 @@
-/** What makes room while a program loads, where this process may do it. */
+/** Ways to make room while a program loads, if this process may do it. */
 
 import { accessSync, constants } from 'node:fs';
 import type { LoadAction } from '../../types/index.ts';

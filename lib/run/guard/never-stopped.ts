@@ -1,7 +1,7 @@
 /**
- * What `guard --system` never stops, whatever a policy says. The rule: without these nobody can log in, reach the machine, see
- * what happened, or start anything. The OOM killer of a Spark took sshd and NetworkManager (open-gpu-kernel-modules #1358).
- * docs/guard-system.md shows this table; a test compares them.
+ * Processes that `guard --system` never stops, whatever a policy says. The rule: nobody can log in, reach the machine,
+ * see what happened, or start anything without these. The OOM killer of a Spark took sshd and NetworkManager
+ * (open-gpu-kernel-modules #1358). docs/guard-system.md shows this table; a test compares them.
  */
 
 export interface NeverStopped {

@@ -141,9 +141,9 @@ const OWN = {
 };
 export const GUARD = { ...floorRows(), ...OWN };
 
-export type GuardSettings = CheckedOf<typeof GUARD>;
+export type CheckedGuardOptions = CheckedOf<typeof GUARD>;
 
-export function checkGuardOptions(options: GuardOptions): GuardSettings {
+export function checkGuardOptions(options: GuardOptions): CheckedGuardOptions {
   const checked = checkOptions('guard()', options, GUARD);
   const { command, ready, target } = checked;
   if ((command === null) === (target === null))

@@ -7,9 +7,9 @@ import { toUmaError } from '../../base/errors.ts';
 import { isFailure } from '../../base/facts.ts';
 import { native } from '../../core/native/binding.ts';
 import { LineSplitter } from './lines.ts';
-import type { GuardSettings } from './options.ts';
+import type { CheckedGuardOptions } from './options.ts';
 
-export function isPiped({ stdio, ready }: Pick<GuardSettings, 'stdio' | 'ready'>): boolean {
+export function isPiped({ stdio, ready }: Pick<CheckedGuardOptions, 'stdio' | 'ready'>): boolean {
   return stdio === 'pipe' || ready !== null;
 }
 
@@ -17,7 +17,7 @@ export function isPiped({ stdio, ready }: Pick<GuardSettings, 'stdio' | 'ready'>
 export class OutputPipes {
   readonly stdout: Socket;
   readonly stderr: Socket;
-  /** What the program is to have as its outputs. */
+  /** Descriptors that the program gets as its outputs. */
   readonly writable: readonly [number, number];
 
   /** @throws UmaError: no free descriptors. */
@@ -56,7 +56,7 @@ function openPipe(): { readable: Socket; writable: number } {
 /** Reads both outputs, line by line, and passes every byte on unless the caller takes the lines. */
 export function forwardOutput(
   pipes: OutputPipes,
-  settings: GuardSettings,
+  settings: CheckedGuardOptions,
   onLine: (stream: 'stdout' | 'stderr', line: string) => void,
 ): void {
   const { stderr, stdout } = process;

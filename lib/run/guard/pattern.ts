@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 import { invalidArgument } from '../../base/arguments.ts';
 
-/** Whether a line matches anywhere. */
+/** True if a line matches anywhere. */
 export type LinePattern = (line: string) => boolean;
 
 /** The first group of the first match in a line; null: no match, or no such group. */

@@ -1,4 +1,4 @@
-/** What `guard --system` may stop, and in which order: units of systemd and containers, never what keeps the machine usable. */
+/** Order of units and containers that `guard --system` may stop, never those that keep the machine usable. */
 
 import { checkChoice, checkKeys, invalidType, invalidValue, type Keys } from '../../base/arguments.ts';
 import type { GuardPolicy, ProcessesReport, ProcessGroup } from '../../types/index.ts';
@@ -25,7 +25,7 @@ function neverStopped(
 }
 
 /**
- * Why a process is not stopped, whoever asks, as a clause; null: nothing is against it. Its unit or container is judged as a whole,
+ * The reason not to stop a process, whoever asks, as a clause; null: none. Its unit or container is judged as a whole,
  * as by `guard --system`; a program of a login session by itself and what runs below it.
  */
 export function whyNeverStopped(
@@ -80,12 +80,12 @@ function checkNames(name: string, value: unknown): void {
 }
 
 /** A unit or container that may be stopped. */
-export type Candidate = Pick<ProcessGroup, 'kind' | 'id' | 'name' | 'rootPid' | 'gpuBytes' | 'held'>;
+export type StopCandidate = Pick<ProcessGroup, 'kind' | 'id' | 'name' | 'rootPid' | 'gpuBytes' | 'held'>;
 
 /**
- * What may be stopped, the first one first. Without `mayStop`: every unit and container with GPU memory; where that is the GPU's own,
- * the largest holder of the host's memory among them is the first. Programs of a login
- * session are in no unit of their own, and never among them.
+ * Units that may be stopped, in order. Without `mayStop`: every unit and container with GPU memory; if that is the
+ * GPU's own, the largest holder of the host's memory among them is the first. Programs of a login session are in no
+ * unit of their own, and never among them.
  *
  * @param self pid of this process: its own unit is never stopped.
  */
@@ -93,7 +93,7 @@ export function candidates(
   { groups, memoryModel, processes }: Pick<ProcessesReport, 'groups' | 'memoryModel' | 'processes'>,
   policy: GuardPolicy,
   self: number,
-): Candidate[] {
+): StopCandidate[] {
   const names = new Map(processes.map(({ name, pid }) => [pid, name]));
   const { never = [] } = policy;
   const allowed = groups.filter(

@@ -4,7 +4,7 @@ import { UmaError } from '../../base/errors.ts';
 import type { GuardThresholds } from '../../core/memory/guard-rules.ts';
 import type { GuardAction, GuardEvent, GuardReason, LoadAction } from '../../types/index.ts';
 
-/** What differs between runs, besides the machine's thresholds. */
+/** Options that differ between runs, besides the machine's thresholds. */
 export interface RunOptions {
   intervalMs: number;
   graceMs: number;
@@ -12,11 +12,11 @@ export interface RunOptions {
   load?: readonly LoadAction[];
   /** pid:N, cgroup:/PATH or system. */
   target?: string | null;
-  /** Of the words after --, how many are the command that is run after a stop. */
+  /** Number of words after -- that are the command to run after a stop. */
   notifyWords?: number;
   /** Descriptors of the native guard; below 0: none. */
   fds?: Readonly<Record<'report' | 'control' | 'signals' | 'readings', number>>;
-  /** What the program is to this process; undefined and false: as it is anyway. */
+  /** Relation of the program to this process; undefined and false: the usual one. */
   program?: Readonly<{
     tty: boolean;
     parent: number | undefined;
@@ -88,7 +88,7 @@ const ACTION = {
   },
 };
 
-/** What this reads of the lines of native/run/supervisor/lines.h. null: not known, or not there. */
+/** Fields read of the lines of native/run/supervisor/lines.h. null: not known, or not there. */
 export const LINES = {
   started: { at: name, pid: number, processGroup: number, cgroup: text, priority: word<Started['priority']> },
   reading: { at: name, available: number, free: number, groupBytes: number, groupGpuBytes: number },
@@ -134,7 +134,7 @@ export type EndedReport = Omit<Line<typeof LINES.ended>, 'actions' | 'signal'> &
   actions?: ReportedAction[];
 };
 type Event = keyof typeof LINES;
-export type Report =
+export type SupervisorReport =
   | { [Name in Exclude<Event, 'ended' | 'failed'>]: { event: Name } & Line<(typeof LINES)[Name]> }[Exclude<
       Event,
       'ended' | 'failed'
@@ -147,14 +147,14 @@ export type Report =
  *
  * @throws UmaError for a line that this does not know, or that lacks a field.
  */
-export function parseReport(line: string): Report | null {
+export function parseReport(line: string): SupervisorReport | null {
   const report = documentOf(line);
   if (!isRecord(report) || typeof report.event !== 'string') return null;
   const { event } = report;
   if (!Object.hasOwn(LINES, event)) throw unknown(`a line ${JSON.stringify(event)}, which is not known here`);
   const wrong = misfit(report, LINES[event as Event]);
   if (wrong !== null) throw unknown(`the line ${event} without ${wrong} as it is known here`);
-  return report as unknown as Report;
+  return report as unknown as SupervisorReport;
 }
 
 function documentOf(line: string): unknown {

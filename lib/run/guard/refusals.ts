@@ -13,7 +13,7 @@ export function checkTargetPid(pid: number): void {
   if (why !== null) throw invalidArgument(`process ${pid} cannot be guarded: ${why}. ${INSTEAD}`);
 }
 
-/** Why stopping this process would take more with it than its memory, as a clause; null: it would not. */
+/** The reason why stopping this process takes more with it than its memory, as a clause; null: it does not. */
 export function refusedPid(pid: number): string | null {
   if (pid === 1) return 'everything else runs below it, and stopping it stops the machine or the container';
   if (pid === process.pid) return 'it is umaprobe itself';

@@ -13,12 +13,12 @@ import type {
   GuardReport,
   LeftBehind,
 } from '../../types/index.ts';
-import type { GuardSettings } from './options.ts';
-import type { EndedReport, Report, ReportedAction } from './protocol.ts';
+import type { CheckedGuardOptions } from './options.ts';
+import type { EndedReport, ReportedAction, SupervisorReport } from './protocol.ts';
 import { actionSentence, leftBehindText, notifyFailure } from './sentence.ts';
 import { unwatchable } from './watchable.ts';
 
-/** How the native guard itself ended. */
+/** Exit of the native guard itself. */
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -32,30 +32,30 @@ export class GuardRun {
   isLoaded = false;
   /** The native guard goes on with what the program left. */
   isLeft = false;
-  readonly #settings: GuardSettings;
+  readonly #settings: CheckedGuardOptions;
   readonly #thresholds: GuardThresholds;
   readonly #simulated: string | null;
   readonly #startedAt = new Date();
-  /** Of the output that came before the line that says that the program runs: two pipes have no order. null: that line has come. */
+  /** Events of output that came before the line "started": two pipes have no order. null: that line has come. */
   #early: GuardEvent[] | null = [];
   readonly #actions: GuardAction[] = [];
   readonly #notified: GuardNotified[] = [];
   #evictedBytes = 0;
   #pid: number | null = null;
   #ended: EndedReport | null = null;
-  /** Of the readings, for a guard that was ended before its report. */
+  /** Summary of the readings, for a guard that was ended before its report. */
   readonly #seen = { count: 0, first: NO_READING, lowest: NO_READING };
-  #failed: Extract<Report, { event: 'failed' }> | null = null;
-  /** What the caller's function threw, or a line of the native guard that is not known. */
+  #failed: Extract<SupervisorReport, { event: 'failed' }> | null = null;
+  /** Error of the caller's function, or an unknown line of the native guard. */
   #thrown: { error: unknown } | null = null;
 
-  constructor(settings: GuardSettings, thresholds: GuardThresholds, simulated: string | null) {
+  constructor(settings: CheckedGuardOptions, thresholds: GuardThresholds, simulated: string | null) {
     this.#settings = settings;
     this.#thresholds = thresholds;
     this.#simulated = simulated;
   }
 
-  add(report: Report): void {
+  add(report: SupervisorReport): void {
     const at = ('at' in report ? report.at : undefined) ?? new Date().toISOString();
     if (report.event === 'action') this.#act(report);
     else if (report.event === 'failed') this.#failed = report;
@@ -174,7 +174,7 @@ export class GuardRun {
     };
   }
 
-  /** Of a whole system parts are stopped, and the guard goes on. */
+  /** True: parts of a whole system are stopped, and the guard goes on. */
   #isSystem(): boolean {
     const { target } = this.#settings;
     return target !== null && 'system' in target;
@@ -206,7 +206,7 @@ export class GuardRun {
     };
   }
 
-  #notify({ exitCode, late }: Extract<Report, { event: 'notified' }>, at: string): void {
+  #notify({ exitCode, late }: Extract<SupervisorReport, { event: 'notified' }>, at: string): void {
     const [file = ''] = this.#settings.notify ?? [];
     const notified = { at, exitCode: late ? null : exitCode, failure: notifyFailure(file, exitCode, late) };
     this.#notified.push(notified);

@@ -1,4 +1,4 @@
-/** What the guard saw, in one sentence. */
+/** Observations of the guard, in one sentence. */
 
 import { capitalized, clean, formatBytes, formatDuration } from '../../base/format.ts';
 import { availableBytes } from '../../core/memory/available.ts';
@@ -6,7 +6,7 @@ import { type GuardThresholds, SHOWN_RULES } from '../../core/memory/guard-rules
 import { stalledText } from '../../core/memory/pressure.ts';
 import type { GuardAction, GuardEvidence, LeftBehind } from '../../types/index.ts';
 
-/** What was done, and what would have been; `%` is who got the signal. */
+/** Text of an action, done and with `dryRun`; `%` is the receiver of the signal. */
 const DONE: Readonly<Record<GuardAction['action'], readonly [done: string, would: string]>> = {
   drop: ['clean page cache was dropped', 'clean page cache would have been dropped'],
   compact: ['free memory was compacted', 'free memory would have been compacted'],
@@ -65,7 +65,7 @@ function seenText(reason: GuardAction['reason'], evidence: GuardEvidence, thresh
   }
 }
 
-/** What was seen besides memory below the floor. */
+/** Signs besides memory below the floor. */
 function signs({ freeBlocks, pressureFull, swapFree }: GuardEvidence, falling: string | null): string {
   const { minBlocksBytes, pressureFullPercent } = SHOWN_RULES;
   const seen = [

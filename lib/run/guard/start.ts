@@ -23,7 +23,7 @@ import { keepMemoryFree } from './keep-free.ts';
 import { leftBehind, sharedMemoryNow } from './left-behind.ts';
 import { LineSplitter } from './lines.ts';
 import { permittedLoadActions } from './load-actions.ts';
-import { checkGuardOptions, type GuardOptions, type GuardSettings } from './options.ts';
+import { type CheckedGuardOptions, checkGuardOptions, type GuardOptions } from './options.ts';
 import { forwardOutput, isPiped, OutputPipes } from './output.ts';
 import { type LinePattern, linePattern } from './pattern.ts';
 import { guardArguments, parseReport } from './protocol.ts';
@@ -33,7 +33,7 @@ import { followTargets } from './system.ts';
 import { targetArgument } from './target.ts';
 import { assertWatchable } from './watchable.ts';
 
-/** For output that is still in the pipes when the program has ended. */
+/** Time for output that is still in the pipes when the program has ended. */
 const LAST_OUTPUT_MS = 500;
 
 export async function runGuard(options: GuardOptions): Promise<GuardReport> {
@@ -55,13 +55,13 @@ export async function runGuard(options: GuardOptions): Promise<GuardReport> {
   }
   const run = new GuardRun(settings, thresholds, machine);
   const control = new ControlLines();
-  // From here on a signal is for the program, also if it comes before the program has begun.
+  // A signal is for the program from here on, also if it comes before the program has begun.
   const signals = settings.forwardSignals ? native().takeSignals() : -1;
   try {
     const channels = channelsOf({ report: 'pipe', control: 'pipe', readings, signals }, settings);
     const args = guardCommandLine(settings, thresholds, { simulated: machine !== null, tty, channels });
     const { child, pipes } = await startGuard(settings, args, channels);
-    // Beside the start of the program, which has no time yet to leave much.
+    // This runs beside the start of the program, which has no time yet to leave much.
     const shared = sharedMemoryNow(machine !== null).catch(() => null);
     control.connect(child.stdio[channels.fds.control] as Writable);
     const exit = await follow(child, { settings, pipes, run, control, isReady, reportFd: channels.fds.report });
@@ -81,7 +81,7 @@ export async function runGuard(options: GuardOptions): Promise<GuardReport> {
 }
 
 interface Following {
-  settings: GuardSettings;
+  settings: CheckedGuardOptions;
   pipes: OutputPipes | null;
   run: GuardRun;
   control: ControlLines;
@@ -99,7 +99,7 @@ interface Channels {
 }
 
 /** @param given a descriptor of this process; below 0: none. */
-function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignals }: GuardSettings): Channels {
+function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignals }: CheckedGuardOptions): Channels {
   // As for signals: this process is one program with the one that it starts.
   const { descriptors } = forwardSignals ? inherited() : { descriptors: [] };
   const stdio = new Map<number, number | 'pipe'>(descriptors.map((fd) => [fd, fd]));
@@ -121,7 +121,7 @@ async function follow(
   { control, isReady, pipes, reportFd, run, settings }: Following,
 ): Promise<Exit> {
   const { signal, target } = settings;
-  // What this call did not start goes on when nobody wants to watch it any longer.
+  // A target that this call did not start goes on when the watch ends.
   const stop = (): void => (target === null ? control.write('stop') : void child.kill('SIGTERM'));
   run.onStopNeeded = stop;
   const failed = new AbortController();
@@ -198,7 +198,7 @@ async function exitOf(child: ChildProcess, failed: AbortSignal): Promise<Exit> {
 }
 
 function guardCommandLine(
-  settings: GuardSettings,
+  settings: CheckedGuardOptions,
   thresholds: GuardThresholds,
   { channels, simulated, tty }: { channels: Channels; simulated: boolean; tty: boolean },
 ): readonly string[] {
@@ -231,7 +231,11 @@ interface Started {
   pipes: OutputPipes | null;
 }
 
-async function startGuard(settings: GuardSettings, args: readonly string[], channels: Channels): Promise<Started> {
+async function startGuard(
+  settings: CheckedGuardOptions,
+  args: readonly string[],
+  channels: Channels,
+): Promise<Started> {
   const { cwd, env, stdio } = settings;
   // A missing folder would look like a missing program.
   if (cwd !== undefined) checkNamedFolder('cwd', cwd);
@@ -249,7 +253,7 @@ async function startGuard(settings: GuardSettings, args: readonly string[], chan
     pipes?.destroy();
     throw error;
   } finally {
-    // Who waits for their end waits for the program's.
+    // A reader that waits for their end waits for the program's.
     const { fds, stdio } = channels;
     pipes?.started();
     for (const fd of [...channels.inherited, stdio[fds.signals - 3]]) if (typeof fd === 'number') closeSync(fd);

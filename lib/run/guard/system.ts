@@ -5,14 +5,14 @@ import { readSystemFile } from '../../base/system-file.ts';
 import { ownerOf, processes } from '../../core/processes/index.ts';
 import type { GuardPolicy } from '../../types/index.ts';
 import type { ControlLines } from './control.ts';
-import { type Candidate, candidates } from './policy.ts';
+import { candidates, type StopCandidate } from './policy.ts';
 
 /** A list of all processes takes some 20 ms of CPU time: 0.4 % of a core. */
 const REFRESH_MS = 5000;
 /** Targets of one line: the native guard takes 8 KiB. */
 const MOST = 20;
 
-/** Until the signal is aborted. A list that fails keeps the one before. */
+/** Runs until the signal is aborted. A list that fails keeps the one before. */
 export async function followTargets(policy: GuardPolicy, control: ControlLines, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -33,7 +33,7 @@ export async function followTargets(policy: GuardPolicy, control: ControlLines, 
 }
 
 /** Path in cgroup v2, also beside v1; null: there is none, or the process has ended and its pid is another one's. */
-function cgroupOf({ id, rootPid }: Candidate): string | null {
+function cgroupOf({ id, rootPid }: StopCandidate): string | null {
   try {
     const text = readSystemFile(`/proc/${rootPid}/cgroup`);
     return ownerOf(text)?.id === id ? (/^0::(.*)$/m.exec(text)?.[1] ?? null) : null;

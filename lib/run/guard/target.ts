@@ -1,4 +1,4 @@
-/** What runs already: a process, a cgroup, or a unit of systemd, as the native guard takes it. */
+/** Targets that run already: a process, a cgroup, or a unit of systemd, as the native guard takes it. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { pidExists } from '../../core/host/process.ts';
 import type { GuardTarget } from '../../types/index.ts';
 import { checkTargetCgroup, checkTargetPid } from './refusals.ts';
 
-/** Where cgroup v2 is mounted: alone, or beside v1. */
+/** Mount points of cgroup v2: alone, or beside v1. */
 const MOUNTS = ['/sys/fs/cgroup/unified', '/sys/fs/cgroup'];
 
 /**

@@ -1,4 +1,4 @@
-/** Whether a floor can be kept on this machine at all. */
+/** Checks that a floor can be kept on this machine. */
 
 import { UmaError } from '../../base/errors.ts';
 

@@ -5,13 +5,13 @@ import type { UnreadPart } from '../../types/index.ts';
 /** Words that follow an option: none, one, or all up to the next option, if there are any. */
 type Arity = 'none' | 'one' | 'any';
 
-/** What follows an option, and where no estimate here counts what it does: that it takes more, less or either. */
+/** Words after an option; if no estimate here counts its effect, also that it takes more, less or either. */
 type Meaning = Arity | readonly [takes: Arity, effect: UnreadPart['effect'], why: string];
 
 interface Option {
   name: string;
   takes: Arity;
-  /** As a part of a command that is not read; null: it is counted. */
+  /** The option as an unread part of the command; null: it is counted. */
   uncounted: UnreadPart | null;
 }
 
@@ -32,7 +32,7 @@ export interface ReadArguments {
   positionals: string[];
   /** Words behind an option that is not in the table: its values, or arguments. */
   doubtful: string[];
-  /** What is not understood, or not counted. */
+  /** Parts that are not understood, or not counted. */
   unread: UnreadPart[];
 }
 
@@ -106,7 +106,7 @@ function split(word: string): { name: string; inline: string | null } {
 
 interface Known {
   option: Option;
-  /** Where no word is behind it. */
+  /** Value if no word is behind it. */
   value: string;
 }
 
@@ -121,7 +121,7 @@ function lookUp(name: string, { isPython, options }: OptionTable): Known | null 
   return whole?.takes === 'one' ? { option: whole, value: '' } : null;
 }
 
-/** Of an option that is not known any of these words may be its own. */
+/** Any of these words may belong to an unknown option. */
 function wordsBehind(words: readonly string[], index: number, takes: Arity): string[] {
   const most = { none: 0, one: 1, any: words.length }[takes];
   const rest = words.slice(index, index + most);

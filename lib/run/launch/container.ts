@@ -44,7 +44,7 @@ export function containerOf(state: Unwrapped, engine: string, words: readonly st
   return command === null ? failed(next, `what the image ${image} starts is not known`) : { ...next, words: command };
 }
 
-/** What runs inside: images of servers have an entry point; null: it is not known. */
+/** The command inside: images of servers have an entry point; null: it is not known. */
 function commandIn(image: string, words: readonly string[], entry: string | undefined): readonly string[] | null {
   if (entry !== undefined) return entry === '' ? words : [entry, ...words];
   const [name = '', tag = ''] = baseName(image.replace(/@.*$/, '')).split(':');

@@ -3,6 +3,9 @@
 import type { EstimateOptions, ExtraModel, RecognisedCommand, UnreadPart } from '../../types/index.ts';
 import type { ReadArguments } from './command-line.ts';
 
+/** Options of a command line with their values. */
+export type Given = ReadonlyMap<string, string>;
+
 export class Draft {
   #command: RecognisedCommand;
 
@@ -47,12 +50,12 @@ export class Draft {
   }
 
   /** The same for an option that may be absent. */
-  read(values: ReadonlyMap<string, string>, option: string, parse: (text: string) => number | null): number | null {
+  read(values: Given, option: string, parse: (text: string) => number | null): number | null {
     const text = values.get(option);
     return text === undefined ? null : this.number(option, text, parse);
   }
 
-  /** Something that is loaded besides the model, by its path as the program sees it, or its name. */
+  /** Adds a model that is loaded besides the main one, by its path as the program sees it, or its name. */
   extra(
     { model, ...extra }: Pick<ExtraModel, 'kind' | 'option' | 'model'> & Partial<ExtraModel>,
     hostPath: (path: string) => string | null,
@@ -72,7 +75,7 @@ export class Draft {
   }
 }
 
-/** Why the model of a server is not known. */
+/** The reason for a server's unknown model. */
 export const CLIENTS_CHOOSE = 'Its clients choose the models that it loads.';
 
 /**

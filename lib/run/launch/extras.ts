@@ -1,4 +1,4 @@
-/** What a command loads besides its model: found on this machine, and counted as terms of the estimate. */
+/** Models that a command loads besides its main one: found on this machine, and counted as terms of the estimate. */
 
 import { UmaError } from '../../base/errors.ts';
 import { MiB } from '../../base/format.ts';
@@ -32,22 +32,22 @@ export interface FoundExtra {
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Ends the reading of models. */
-interface Reading {
+interface Cancellable {
   signal?: AbortSignal;
 }
 
 interface Places {
   stores: Readonly<Record<string, string>>;
   env: Variables;
-  reading: Reading;
+  reading: Cancellable;
 }
 
-/** Those that can be read; the others are unclear, each with the reason. */
+/** Finds the extras that can be read; the others are unclear, each with the reason. */
 export async function findExtras(
   command: RecognisedCommand,
   stores: Readonly<Record<string, string>>,
   env: Variables,
-  reading: Reading = {},
+  reading: Cancellable = {},
 ): Promise<{ found: FoundExtra[]; unread: UnreadPart[] }> {
   const found: FoundExtra[] = [];
   const unread: UnreadPart[] = [];
@@ -108,7 +108,7 @@ function whyNot(error: unknown): string {
 }
 
 /** The tensors of a file without a language model. */
-async function ggufBytes(path: string, { signal }: Reading): Promise<number> {
+async function ggufBytes(path: string, { signal }: Cancellable): Promise<number> {
   return bytesOf((await withFile(path, (file) => readGguf(file), signal)).sums.all());
 }
 
@@ -250,7 +250,7 @@ async function slotTerm(
   return {
     name: 'adapter-slots',
     bytes,
-    // Of some models fewer layers take adapters, of others the embedding as well.
+    // Fewer layers take adapters in some models, in others also the embedding.
     low: Math.round(bytes / 2),
     high: bytes * 2,
     formula: 'adapters × parameters × 2',

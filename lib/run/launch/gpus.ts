@@ -1,4 +1,4 @@
-/** What a launch took on GPUs with memory of their own. */
+/** Memory that a launch took on GPUs with memory of their own. */
 
 import { fullestFirst, gpuText, type OwnGpu, ownGpus, TAKEN_BYTES } from '../../core/memory/own-memory.ts';
 import { OwnMemoryWatch, type OwnUse, readOwnMemory } from '../../core/snapshot/own-memory.ts';

@@ -7,9 +7,9 @@ import type { LaunchOptions } from './options.ts';
 const load = lazy(() => import('./run.ts'));
 
 /**
- * Starts a program with everything around it: asks `fit`, makes room with `prepare`, runs it under `guard`, records, and
- * says at the end what it took. What is loaded is read from the command line of vLLM, SGLang, llama.cpp and Ollama; for other
- * programs the options say it, or it is not known: then the guard alone protects the machine.
+ * Starts a program with everything around it: asks `fit`, makes room with `prepare`, runs it under `guard`, records,
+ * and says at the end what it took. The command line of vLLM, SGLang, llama.cpp and Ollama tells what is loaded; for
+ * other programs the options say it, or it is not known: then the guard alone protects the machine.
  *
  * @returns what happened, when the program has ended. That `fit` says no, or that the guard stopped it, is a result.
  * @throws as `guard`, `estimate` for a model that the options name, and `prepare`. The signal's reason when it is aborted

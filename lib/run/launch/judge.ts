@@ -1,4 +1,4 @@
-/** Whether what a command starts fits: its estimate against the machine, and flags that would fit where it does not. */
+/** Judges whether a command's load fits: its estimate against the machine, and flags that would fit if it does not. */
 
 import { formatCount } from '../../base/format.ts';
 import { CONTEXT_STEP } from '../../base/limits.ts';
@@ -22,15 +22,15 @@ import type {
 } from '../../types/index.ts';
 import { type FoundExtra, type WholeEstimate, withExtras } from './extras.ts';
 
-/** What a command loads. */
+/** Load of a command. */
 export type Load =
   | { kind: 'nothing'; why: string }
   | { kind: 'bytes'; bytes: number }
   | { kind: 'model'; model: ModelInput };
 
-export interface Answer {
+export interface LaunchAnswer {
   fit: FitReport | null;
-  /** Why there is no answer of fit; null: there is one. */
+  /** The reason for no answer of fit; null: there is one. */
   noFit: string | null;
   expected: LaunchExpectation | null;
   flags: LaunchFlags | null;
@@ -38,12 +38,12 @@ export interface Answer {
   room: number | null;
   /** MAX_JOBS for its start: `set` for it, or to be set in its container; null: it has one, or needs none. */
   jobs: { count: number; isSet: boolean } | null;
-  /** What was learned about the command on the way, as of `RecognisedCommand`. */
+  /** Facts learned about the command on the way, as of `RecognisedCommand`. */
   assumed: string[];
   unread: UnreadPart[];
 }
 
-const NOTHING: Answer = {
+const NOTHING: LaunchAnswer = {
   fit: null,
   noFit: null,
   expected: null,
@@ -63,19 +63,20 @@ export async function judge(
   command: RecognisedCommand,
   machine: Snapshot,
   found: readonly FoundExtra[] = [],
-): Promise<Answer> {
+): Promise<LaunchAnswer> {
   if (load.kind === 'nothing') return { ...NOTHING, noFit: load.why };
   const { program } = command;
   const options = optionsFor(command);
   if (load.kind === 'bytes') {
-    const report = await fitInto({ bytes: load.bytes }, machine, options);
+    const report = await fitInto({ bytes: load.bytes, snapshot: machine, ...options });
     return { ...NOTHING, fit: report, room: roomOf(report, program) };
   }
   const model = await openModel(load.model);
   const { assumed, report: own, whole } = await shortened(model, command, machine, found);
   // A cache of a given size is not what is left of the share.
   const { kvCacheBytes } = command;
-  const report = kvCacheBytes === null ? own : await fitInto(withCache(whole.report, kvCacheBytes), machine, {});
+  const report =
+    kvCacheBytes === null ? own : await fitInto({ estimate: withCache(whole.report, kvCacheBytes), snapshot: machine });
   const jobs = jobsFor(report, command);
   return {
     fit: report,
@@ -95,13 +96,13 @@ export async function judge(
 /** A container does not see the variables of its caller. */
 const CONTAINERS = /^(docker|podman|nerdctl|apptainer|singularity)\b/;
 
-function jobsFor(report: FitReport, { program, use, wrappers }: RecognisedCommand): Answer['jobs'] {
+function jobsFor(report: FitReport, { program, use, wrappers }: RecognisedCommand): LaunchAnswer['jobs'] {
   if (use.maxJobs !== undefined) return null;
   const count = compileJobsFor(report, program);
   return count === null ? null : { count, isSet: !wrappers.some((name) => CONTAINERS.test(name)) };
 }
 
-function jobsText(jobs: Answer['jobs']): string[] {
+function jobsText(jobs: LaunchAnswer['jobs']): string[] {
   if (jobs === null) return [];
   const what = jobs.isSet ? 'It is set.' : `The container needs it: -e MAX_JOBS=${jobs.count}.`;
   return [`${compileJobsText(jobs.count)} ${what}`];
@@ -125,7 +126,7 @@ async function shortened(
   const { contextIsGiven, llama } = command;
   const options = optionsFor(command);
   const whole = await estimateOf(model, command, found);
-  const report = await fitInto(whole.report, machine, options);
+  const report = await fitInto({ estimate: whole.report, snapshot: machine, ...options });
   const all = { whole, report, assumed: [] };
   if (llama === null || llama.fit === false || llama.mayShorten !== true || contextIsGiven) return all;
   const [numbers] = report.programs.map((program) => program.numbers);
@@ -135,7 +136,12 @@ async function shortened(
   const shorter = await estimateOf(model, { ...command, context: tokens, contextIsShared: true }, found);
   return {
     whole: shorter,
-    report: await fitInto(shorter.report, machine, { ...options, llama: { ...llama, mayShorten: false } }),
+    report: await fitInto({
+      estimate: shorter.report,
+      snapshot: machine,
+      ...options,
+      llama: { ...llama, mayShorten: false },
+    }),
     assumed: [
       `--fit shortens the context from ${formatCount(context * sequences)} to ${formatCount(tokens)} tokens, by what llama.cpp finds free.`,
     ],
@@ -159,7 +165,7 @@ async function estimateOf(
   return withExtras(withLongerContext(report, command), model, command, found);
 }
 
-/** With its variable a server takes a context of any length. */
+/** A server takes a context of any length with its variable. */
 function withLongerContext(report: EstimateReport, { program, understood }: RecognisedCommand): EstimateReport {
   const variable = program === null ? undefined : LONGER_CONTEXT[program];
   const isAllowed = understood.some(({ option }) => option === variable);
@@ -183,7 +189,7 @@ function isWeights(name: string): boolean {
   return name === 'weights' || name === 'output-copy';
 }
 
-/** What is needed says fit, here as in its verdict. */
+/** The expected memory is that of fit's verdict. */
 function expectationOf({ extras, report }: WholeEstimate, { hostNeed, need }: FitReport): LaunchExpectation {
   const { kvBytesPerToken, model, terms, use } = report;
   const { bytes, high, low } = need;
@@ -200,8 +206,8 @@ function expectationOf({ extras, report }: WholeEstimate, { hostNeed, need }: Fi
 }
 
 /**
- * In the host's memory. A share is taken whole, whatever the model needs; otherwise the most at any time. At most what can
- * be loaded.
+ * Room in the host's memory: a share whole, whatever the model needs; otherwise the most at any time. The limit is what
+ * can be loaded.
  */
 function roomOf({ hostNeed, limit, need, programs }: FitReport, own: RecognisedCommand['program']): number | null {
   if (hostNeed !== null) return hostNeed.bytes >= 1 ? Math.ceil(hostNeed.bytes) : null;
@@ -224,7 +230,7 @@ async function flagsThatFit(
     const given = { ...command, context, contextIsShared: false, contextIsGiven: true };
     const { report } = await estimateOf(model, given, found);
     const { utilization: _, ...options } = optionsFor(command);
-    return { context, report: await fitInto(report, machine, options) };
+    return { context, report: await fitInto({ estimate: report, snapshot: machine, ...options }) };
   };
   const { answer, value } = await largestAccepted(
     { most: whole, step: CONTEXT_STEP },

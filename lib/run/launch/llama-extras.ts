@@ -1,12 +1,10 @@
-/** What llama.cpp loads besides its model: draft models, projectors, adapters, control vectors. Pure. */
+/** Models that llama.cpp loads besides the main one: draft models, projectors, adapters, control vectors. Pure. */
 
 import { cacheTypeBytes } from '../../models/files/cache-types.ts';
 import type { ExtraModel } from '../../types/index.ts';
 import { wholeNumber } from './command-line.ts';
-import type { Draft } from './draft.ts';
+import type { Draft, Given } from './draft.ts';
 import type { Unwrapped } from './unwrapped.ts';
-
-type Values = ReadonlyMap<string, string>;
 
 /** Options whose values are files, several of them with commas between. */
 const FILES: Readonly<Record<string, ExtraModel['kind']>> = {
@@ -17,7 +15,7 @@ const FILES: Readonly<Record<string, ExtraModel['kind']>> = {
 };
 
 export function llamaExtras(
-  values: Values,
+  values: Given,
   every: ReadonlyMap<string, readonly string[]>,
   hostPath: Unwrapped['hostPath'],
   draft: Draft,
@@ -38,7 +36,7 @@ function isScale(word: string): boolean {
 }
 
 /** One that is named, or that of the repository, which is downloaded with the model. */
-function projector(values: Values, hostPath: Unwrapped['hostPath'], draft: Draft): void {
+function projector(values: Given, hostPath: Unwrapped['hostPath'], draft: Draft): void {
   if (values.has('--no-mmproj')) return;
   const file = values.get('--mmproj');
   const [repository = ''] = values.has('--model') ? [] : (values.get('--hf-repo') ?? '').split(':');
@@ -47,7 +45,7 @@ function projector(values: Values, hostPath: Unwrapped['hostPath'], draft: Draft
     draft.extra({ kind: 'projector', option: '--hf-repo', model: repository }, hostPath);
 }
 
-function draftModel(values: Values, hostPath: Unwrapped['hostPath'], draft: Draft): void {
+function draftModel(values: Given, hostPath: Unwrapped['hostPath'], draft: Draft): void {
   const kvDtype = readCacheTypes(values, ['--cache-type-k-draft', '--cache-type-v-draft'], draft);
   // Newer builds have no such option: the draft model has the context of the model.
   const context = draft.read(values, '--ctx-size-draft', wholeNumber);
@@ -72,7 +70,7 @@ function draftModel(values: Values, hostPath: Unwrapped['hostPath'], draft: Draf
 const LOOKS_UP = /^(none|ngram-.+)$/;
 
 /** `--spec-type`: with a draft model it says how that is used; without one it takes layers of the model. */
-function speculation(values: Values, draft: Draft): void {
+function speculation(values: Given, draft: Draft): void {
   const types = (values.get('--spec-type') ?? 'none').split(',').filter((type) => !LOOKS_UP.test(type));
   if (types.length === 0) return;
   const [type = ''] = types;
@@ -88,7 +86,7 @@ function speculation(values: Values, draft: Draft): void {
 
 /** Types of keys and values as one text; null: the default of the program. */
 export function readCacheTypes(
-  values: Values,
+  values: Given,
   [keys, cached]: readonly [keys: string, values: string],
   draft: Draft,
 ): string | null {

@@ -2,11 +2,11 @@
 
 import { MiB } from '../../base/format.ts';
 import { optionTable, readArguments, wholeNumber } from './command-line.ts';
-import { CLIENTS_CHOOSE, type Draft, noteUnread } from './draft.ts';
+import { CLIENTS_CHOOSE, type Draft, type Given, noteUnread } from './draft.ts';
 import { llamaExtras, readCacheTypes } from './llama-extras.ts';
 import type { Unwrapped } from './unwrapped.ts';
 
-/** With the variables that stand for options (`env:` in the program's help). */
+/** Options, with the variables that stand for them (`env:` in the program's help). */
 const OPTIONS = optionTable(
   {
     '--model -m LLAMA_ARG_MODEL': 'one',
@@ -98,7 +98,7 @@ export function llamaCommand(
   placement(values, draft);
 }
 
-function modelOf(values: ReadonlyMap<string, string>, hostPath: Unwrapped['hostPath'], draft: Draft): void {
+function modelOf(values: Given, hostPath: Unwrapped['hostPath'], draft: Draft): void {
   const path = values.get('--model');
   const repository = values.get('--hf-repo');
   const directories = values.get('--models-dir') ?? values.get('--models-preset');
@@ -115,7 +115,7 @@ function modelOf(values: ReadonlyMap<string, string>, hostPath: Unwrapped['hostP
   else if (directories !== undefined) draft.unread('either', CLIENTS_CHOOSE, 'model');
 }
 
-function context(values: ReadonlyMap<string, string>, program: string, draft: Draft): void {
+function context(values: Given, program: string, draft: Draft): void {
   const typed = draft.read(values, '--ctx-size', wholeNumber);
   const isOwn = typed === null || typed === 0;
   if (isOwn) draft.assume('Without -c the context is the longest of the model.');
@@ -130,7 +130,7 @@ function context(values: ReadonlyMap<string, string>, program: string, draft: Dr
 }
 
 /** --fit and its settings: what it does where the model does not fit. */
-function fitting(values: ReadonlyMap<string, string>, draft: Draft): void {
+function fitting(values: Given, draft: Draft): void {
   const fit = values.get('--fit');
   if (fit !== undefined) draft.understand('--fit', fit);
   const [first = ''] = (values.get('--fit-target') ?? '').split(',');
@@ -150,7 +150,7 @@ function fitting(values: ReadonlyMap<string, string>, draft: Draft): void {
 }
 
 /** mmap: pages of the file stay beside the copy. */
-function loading(values: ReadonlyMap<string, string>, draft: Draft): void {
+function loading(values: Given, draft: Draft): void {
   const mode = values.get('--load-mode');
   const isRead = values.has('--no-mmap') || values.has('--direct-io') || mode === 'none' || mode === 'dio';
   if (!isRead) return;
@@ -158,7 +158,7 @@ function loading(values: ReadonlyMap<string, string>, draft: Draft): void {
   draft.use({ mmap: false });
 }
 
-function placement(values: ReadonlyMap<string, string>, draft: Draft): void {
+function placement(values: Given, draft: Draft): void {
   const layers = values.get('--n-gpu-layers');
   if (layers !== undefined) draft.understand('--n-gpu-layers', layers);
   const fewer = layers !== undefined && /^\d{1,2}$/.test(layers) && Number(layers) < 50;

@@ -19,7 +19,7 @@ export async function locate(
   env: Variables,
 ): Promise<Located | null> {
   if (model === null) return null;
-  // Of a program's own words none is asked for on the Hub.
+  // A program's own words are never asked for on the Hub.
   if (model.startsWith('hf:')) return { model: `.//${model}` };
   const around = { ...env, ...stores };
   const isRepository = /^[\w.-]+\/[\w.-]+$/.test(model) && !(await exists(model));
@@ -91,7 +91,7 @@ const DEFAULT_QUANTISATION = 'Q4_K_M';
 
 /**
  * The file that llama.cpp takes of a repository: the one that is named, the quantisation that is named, Q4_K_M, or the
- * first. Of several parts the first. null: there is none.
+ * first. The first part of several counts. null: there is none.
  */
 export function chooseGguf(names: readonly string[], wanted: string | null): string | null {
   const models = names

@@ -4,8 +4,8 @@
 const MOST_NAMES = 64;
 
 /**
- * The names in "spark-[1-2,07-10],login". What is not understood stays as it is, and is no name that ssh takes: the path of
- * a file, a range that runs backwards.
+ * The names in "spark-[1-2,07-10],login". A part that is not understood stays as it is, and is no name that ssh takes:
+ * the path of a file, a range that runs backwards.
  */
 export function namesOfNodelist(list: string): string[] {
   return list.split(/,(?![^[]*\])/).flatMap((part) => (part === '' ? [] : (namesOfPart(part) ?? [part])));

@@ -1,4 +1,4 @@
-/** What a launch is going to do, from what is known of its command and its machine. Pure. */
+/** Plan of a launch, from known facts of its command and its machine. Pure. */
 
 import { formatBoth, formatBytes } from '../../base/format.ts';
 import { refusalOf } from '../../core/memory/judge.ts';
@@ -19,7 +19,7 @@ export interface PlanInput {
   machine: Pick<Snapshot, 'devices' | 'judgement' | 'simulated'>;
   command: readonly string[];
   recognised: RecognisedCommand;
-  /** Why there is no answer of fit; null: there is one. */
+  /** The reason for no answer of fit; null: there is one. */
   noFit: string | null;
   fit: FitReport | null;
   expected: LaunchExpectation | null;
@@ -103,7 +103,7 @@ export function verdictFor({
   return { verdict: 'unknown', summary: `Whether it fits is not known. Without this ${without}: ${doubts.join(' ')}` };
 }
 
-/** Why nothing can be loaded now, and what to do; null: something can. */
+/** Returns why nothing can be loaded now, and the remedy; null: something can. */
 function whyRefused({ judgement }: PlanInput['machine']): string | null {
   const refusal = refusalOf(judgement);
   if (refusal === undefined) return null;
@@ -113,15 +113,15 @@ function whyRefused({ judgement }: PlanInput['machine']): string | null {
     .join(' ');
 }
 
-type Answer = Pick<FitReport, 'expectedFits'> | null;
+type ExpectedFit = Pick<FitReport, 'expectedFits'> | null;
 
-/** Whether nothing is started: a no, or the expected size fits only after steps that were not taken. */
-export function isRefusal(verdict: FitVerdict, fit: Answer): boolean {
+/** True if nothing is started: a no, or the expected size fits only after steps that were not taken. */
+export function isRefusal(verdict: FitVerdict, fit: ExpectedFit): boolean {
   return verdict === 'no' || verdict === 'not-now' || needsRoom(verdict, fit);
 }
 
-/** Whether the expected size fits only once room is made. */
-export function needsRoom(verdict: FitVerdict, fit: Answer): boolean {
+/** True if the expected size fits only once room is made. */
+export function needsRoom(verdict: FitVerdict, fit: ExpectedFit): boolean {
   return (verdict === 'fits-after' || verdict === 'tight') && fit?.expectedFits !== true;
 }
 

@@ -6,7 +6,7 @@ import { readNamedFile } from '../../base/named-path.ts';
 import type { ClusterMachine, LaunchRank, RecognisedCommand, Snapshot } from '../../types/index.ts';
 import { checkHosts, hostsOfFile } from '../cluster/hosts.ts';
 import { readMachines } from '../cluster/index.ts';
-import type { Answer } from './judge.ts';
+import type { LaunchAnswer } from './judge.ts';
 import { isRefusal, verdictFor } from './plan.ts';
 
 /** Names of the other machines: those that the caller names, else those of mpirun or srun. */
@@ -33,7 +33,7 @@ function ownNames(): string[] {
 export async function askRanks(
   hosts: readonly string[],
   recognised: RecognisedCommand,
-  judgeOn: (machine: Snapshot) => Promise<Answer>,
+  judgeOn: (machine: Snapshot) => Promise<LaunchAnswer>,
   signal: AbortSignal | undefined,
 ): Promise<LaunchRank[]> {
   const problem = problemOf(hosts);
@@ -42,7 +42,7 @@ export async function askRanks(
   return Promise.all(machines.map((machine) => rankOf(machine, recognised, judgeOn)));
 }
 
-/** Names of a command line that ssh does not take; null: it takes all of them. Those of the caller were checked before. */
+/** Names of a command line that ssh does not take; null: it takes all of them. The caller's were checked before. */
 function problemOf(hosts: readonly string[]): LaunchRank | null {
   try {
     checkHosts(hosts, 'the list of machines in the command', () => 'a machine in the command');
@@ -57,7 +57,7 @@ function problemOf(hosts: readonly string[]): LaunchRank | null {
 async function rankOf(
   { because, host, next, snapshot, state }: ClusterMachine,
   recognised: RecognisedCommand,
-  judgeOn: (machine: Snapshot) => Promise<Answer>,
+  judgeOn: (machine: Snapshot) => Promise<LaunchAnswer>,
 ): Promise<LaunchRank> {
   if (snapshot === null) return { host, state, verdict: null, refuses: true, summary: because ?? '', next };
   const { fit, noFit, unread } = await judgeOn(snapshot);

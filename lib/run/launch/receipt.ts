@@ -1,4 +1,4 @@
-/** What a launch took and gave back, from readings of the machine before, while and after. Pure. */
+/** Memory that a launch took and gave back, from readings of the machine before, while and after. Pure. */
 
 import { formatBytes, formatCount } from '../../base/format.ts';
 import { CONTEXT_STEP } from '../../base/limits.ts';
@@ -15,9 +15,9 @@ import type {
 
 export interface ReceiptInput {
   before: LaunchReceipt['before'];
-  /** While it ran, oldest first. */
+  /** Readings while it ran, oldest first. */
   readings: readonly LaunchReading[];
-  /** When the load phase ended, ISO 8601; null: it was not told. */
+  /** Time at which the load phase ended, ISO 8601; null: it was not told. */
   loadedAt: string | null;
   /** The least that was available, which may lie between two readings. */
   lowest: number;

@@ -1,4 +1,4 @@
-/** Which program a command line starts, and what it says about memory. Pure: nothing is run or looked up. */
+/** Finds the program that a command line starts, and its options about memory. Pure: nothing is run or looked up. */
 
 import { LIMITS } from '../../base/limits.ts';
 import { LONGER_CONTEXT } from '../../core/memory/program-shares.ts';

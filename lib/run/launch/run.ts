@@ -25,7 +25,7 @@ import { folderOf, makeFolder } from '../record/folder.ts';
 import { mark, record, whyNotRecorded } from '../record/index.ts';
 import { type FoundExtra, findExtras } from './extras.ts';
 import { LaunchGpus } from './gpus.ts';
-import { type Answer, judge, type Load } from './judge.ts';
+import { judge, type LaunchAnswer, type Load } from './judge.ts';
 import { locate } from './locate.ts';
 import { checkLaunchOptions, type LaunchOptions, type LaunchSettings } from './options.ts';
 import { isRefusal, needsRoom, notTaken, planOf } from './plan.ts';
@@ -104,7 +104,7 @@ class Launch {
   readonly #machine: Snapshot;
   readonly #recognised: Recognised;
   readonly #done = new Map<LaunchStep['step'], LaunchStep>();
-  #answer: Answer | null = null;
+  #answer: LaunchAnswer | null = null;
   #loaded: Loaded | null = null;
   #ranks: LaunchRank[] | null = null;
 
@@ -154,7 +154,7 @@ class Launch {
     return askRanks(others, recognised, (machine) => judge(load, recognised, machine, found), signal);
   }
 
-  /** What is loaded, each model of it opened once, and the command with what was learned about its models. */
+  /** Opens each model of the load once; returns the load, and the command with facts learned about its models. */
   async #load(): Promise<Loaded> {
     const { bytes, env = process.env, model, signal } = this.#settings;
     const { command, stores } = this.#recognised;
@@ -197,7 +197,7 @@ class Launch {
 
   async run(plan: LaunchPlan): Promise<Pick<LaunchReport, 'outcome' | 'summary' | 'guard' | 'record' | 'receipt'>> {
     const { command, onEvent, signal } = this.#settings;
-    // Not the arguments: keys of servers are among them.
+    // The arguments are left out: keys of servers are among them.
     const recorder = await this.#record(`launch: ${baseName(command[0] ?? '')}`.slice(0, LIMITS.markLength.max));
     const gpus = await LaunchGpus.watch(this.#machine);
     const series = new Series();
@@ -242,14 +242,14 @@ class Launch {
     }
   }
 
-  /** With MAX_JOBS, where its start needs one and has none. */
+  /** Environment with MAX_JOBS, if the start needs one and has none. */
   #environment(): Pick<GuardOptions, 'env'> {
     const jobs = this.#answer?.jobs ?? null;
     if (jobs === null || !jobs.isSet) return {};
     return { env: { ...(this.#settings.env ?? process.env), MAX_JOBS: String(jobs.count) } };
   }
 
-  /** What it will hold at least. Ollama's client loads nothing itself. */
+  /** The least that it will hold. Ollama's client loads nothing itself. */
   #loads(): Pick<GuardOptions, 'loadBytes'> {
     const fit = this.#answer?.fit ?? null;
     const isModel = this.#loaded?.load.kind === 'model' && this.#recognised.command.program !== 'ollama';
@@ -315,7 +315,7 @@ class Launch {
   }
 }
 
-/** What the caller says goes before what the command line says. */
+/** Options of the caller go before the command line. */
 function withOptions({ command, stores }: Recognised, options: LaunchSettings): Recognised {
   const { bytes, model, program, use, utilization } = options;
   const { context, sequences, ...rest } = use ?? {};
@@ -375,7 +375,7 @@ function recordingOf(recorder: Recorder): Recording {
   };
 }
 
-/** Whether the recorder that runs in the folder has taken it. */
+/** True if the recorder that runs in the folder has taken it. */
 async function isMarked(text: string, folder: string | undefined): Promise<boolean> {
   return mark(text, folder).then(
     () => true,

@@ -2,11 +2,9 @@
 
 import { cacheTypeBytes } from '../../models/files/cache-types.ts';
 import { wholeNumber } from './command-line.ts';
-import type { Draft } from './draft.ts';
+import type { Draft, Given } from './draft.ts';
 
-type Values = ReadonlyMap<string, string>;
-
-export function readParallel(values: Values, draft: Draft): void {
+export function readParallel(values: Given, draft: Draft): void {
   const devices = draft.read(values, '--tensor-parallel-size', (text) => wholeNumber(text, 1));
   if (devices !== null && devices > 1) draft.use({ tensorParallel: devices });
   const several = (option: string): boolean => values.has(option) && values.get(option) !== '1';
@@ -22,7 +20,7 @@ export function readParallel(values: Values, draft: Draft): void {
     draft.unread('more', '--data-parallel-size loads the model several times.');
 }
 
-/** What is counted of a model that several GPUs hold. */
+/** Sentence about the counted rank of a model that several GPUs hold. */
 function rankSentence(ranks: number, nodes: number): string {
   const here = Math.ceil(ranks / nodes);
   const where = nodes === 1 ? '' : here === 1 ? ', on a machine of its own' : `, ${here} on each machine`;
@@ -30,7 +28,7 @@ function rankSentence(ranks: number, nodes: number): string {
 }
 
 /** @param inFlight quantisations that the program makes of larger files while it loads them. */
-export function readTypes(values: Values, draft: Draft, inFlight: ReadonlySet<string>): void {
+export function readTypes(values: Given, draft: Draft, inFlight: ReadonlySet<string>): void {
   const cache = values.get('--kv-cache-dtype');
   if (cache !== undefined && cache !== 'auto') {
     draft.understand('--kv-cache-dtype', cache);

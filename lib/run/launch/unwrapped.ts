@@ -12,26 +12,26 @@ export interface Unwrapped {
   stores: Readonly<Record<string, string>>;
   /** The path on this machine of a path that the program sees; null: it is inside the container. */
   hostPath: (path: string) => string | null;
-  /** Why it is not known what is started; null: it is. */
+  /** The reason why the started program is not known; null: it is. */
   problem: string | null;
-  /** What the guard cannot do for this command, as sentences. */
+  /** Limits of the guard for this command, as sentences. */
   limits: string[];
-  /** What is counted of several ranks, as sentences. */
+  /** Counting of several ranks, as sentences. */
   assumed: string[];
   /** Machines that mpirun or srun names, and mpirun's file of them. */
   hosts: string[];
   hostfile: string | null;
-  /** Where settings may stand that are not read, as sentences. */
+  /** Places with settings that may not be read, as sentences. */
   doubts: string[];
 }
 
 /** Options that stand before a command, with spaces between: all that are known, for behind another one the command is not found. */
 export interface LeadingOptions {
-  /** With a value. */
+  /** Options with a value. */
   valued?: string;
-  /** Without. */
+  /** Options without a value. */
   plain?: string;
-  /** With two values: `--mca key value`. */
+  /** Options with two values: `--mca key value`. */
   pairs?: string;
 }
 

@@ -1,13 +1,11 @@
-/** What vLLM loads besides its model: draft models for speculation, adapters. Pure. */
+/** Models that vLLM loads besides the main one: draft models for speculation, adapters. Pure. */
 
 import { wholeNumber } from './command-line.ts';
-import type { Draft } from './draft.ts';
+import type { Draft, Given } from './draft.ts';
 import type { Unwrapped } from './unwrapped.ts';
 
-type Values = ReadonlyMap<string, string>;
-
 export function vllmExtras(
-  values: Values,
+  values: Given,
   every: ReadonlyMap<string, readonly string[]>,
   hostPath: Unwrapped['hostPath'],
   draft: Draft,
@@ -19,10 +17,10 @@ export function vllmExtras(
 /** Methods that look tokens up in what was written already, and load nothing. */
 const LOOKS_UP = new Set(['ngram', 'ngram_gpu', 'suffix', '[ngram]']);
 
-function speculation(values: Values, configs: readonly string[], hostPath: Unwrapped['hostPath'], draft: Draft): void {
+function speculation(values: Given, configs: readonly string[], hostPath: Unwrapped['hostPath'], draft: Draft): void {
   const option = '--speculative-config';
   if (configs.length === 0) {
-    // Before 0.9 each setting was an option.
+    // Each setting was an option before 0.9.
     const model = values.get('--speculative-model');
     if (model === undefined || LOOKS_UP.has(model)) return;
     draft.extra({ kind: 'draft', option: '--speculative-model', model }, hostPath);
@@ -62,7 +60,7 @@ function objectOf(text: string | undefined): Record<string, unknown> | null {
 const MAX_LORAS = 1;
 const MAX_RANK = 16;
 
-function adapters(values: Values, modules: readonly string[], hostPath: Unwrapped['hostPath'], draft: Draft): void {
+function adapters(values: Given, modules: readonly string[], hostPath: Unwrapped['hostPath'], draft: Draft): void {
   const isOn = values.has('--enable-lora') && values.get('--enable-lora') !== 'no';
   if (!isOn && modules.length === 0) return;
   const count = draft.read(values, '--max-loras', (text) => wholeNumber(text, 1)) ?? MAX_LORAS;

@@ -1,4 +1,4 @@
-/** What a command line starts its program with: env, nice, uv run, python -m, docker run. Pure. */
+/** Commands that start the program of a command line: env, nice, uv run, python -m, docker run. Pure. */
 
 import { containerOf } from './container.ts';
 import { namesOfNodelist } from './nodelist.ts';
@@ -22,7 +22,7 @@ interface Starter extends LeadingOptions {
   /** Options with names of machines, how they are read, and options with a file of them. */
   hosts?: string;
   namesOf: (list: string) => string[];
-  /** What is not known where no machine is named, as sentences. */
+  /** Unknowns if no machine is named, as sentences. */
   limits: readonly string[];
   hostfile?: string;
 }
@@ -149,7 +149,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
 
 const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'fish', 'ksh']);
 
-/** More than anybody nests; ends a command line that was made to be endless. */
+/** Nobody nests more; the limit ends a command line that was made to be endless. */
 const MOST_WRAPPERS = 16;
 
 export function unwrap(command: readonly string[], env: Unwrapped['env']): Unwrapped {
@@ -291,7 +291,7 @@ function lastNumber(options: readonly string[], names?: string): number | null {
   return value !== null && /^[1-9]\d{0,5}$/.test(value) ? Number(value) : null;
 }
 
-/** What is behind the last of some options; null: there is none. */
+/** Value of the last of some options; null: there is none. */
 function lastValue(options: readonly string[], names = ''): string | null {
   const wanted = names.split(' ').filter((name) => name !== '');
   const values = options.flatMap((word, index) => {

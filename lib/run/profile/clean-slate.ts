@@ -1,4 +1,4 @@
-/** Whether the machine is as it was: memory that came back, and GPU programs of others, which are never stopped. */
+/** Checks that the machine is as it was: memory that came back, and GPU programs of others, which are never stopped. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatBoth, formatDuration, MiB } from '../../base/format.ts';

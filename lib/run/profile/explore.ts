@@ -2,14 +2,14 @@
 
 import { formatBoth, formatBytes } from '../../base/format.ts';
 import type { ProfileParameters, ProfilePrediction, ProfileState, ProfileTrial } from '../../types/index.ts';
-import { type Candidate, isAtOrAbove, type Plan, parametersText, sameParameters } from './plan.ts';
+import { isAtOrAbove, type NextTrial, type Plan, parametersText, sameParameters } from './plan.ts';
 import { type Measured, predict } from './predict.ts';
 
 /** A trial to be run. */
 export interface Order {
   number: number;
   params: ProfileParameters;
-  /** Of the peak of the whole machine. */
+  /** Predicted peak of the whole machine. */
   prediction: ProfilePrediction | null;
 }
 
@@ -18,7 +18,7 @@ export interface Halt {
   state: 'not-clean' | 'aborted';
   /** A sentence. */
   reason: string;
-  /** What is known of the trial; null: it did not begin. */
+  /** Facts of the trial; null: it did not begin. */
   trial: ProfileTrial | null;
 }
 
@@ -38,7 +38,7 @@ export interface Exploration {
 
 export interface Explored {
   trials: ProfileTrial[];
-  /** What the plan ended with, or the largest that was safe until then. */
+  /** Parameters with which the plan ended, or the largest that were safe until then. */
   safe: ProfileParameters | null;
   state: ProfileState;
   /** A sentence. */
@@ -69,7 +69,7 @@ export async function explore(exploration: Exploration): Promise<Explored> {
 }
 
 async function visit(
-  { params, raised }: Candidate,
+  { params, raised }: NextTrial,
   trials: readonly ProfileTrial[],
   exploration: Exploration,
 ): Promise<ProfileTrial | Halt> {
@@ -100,7 +100,7 @@ async function visit(
 /** Rows of an earlier run that stand for themselves: the others are tried again. */
 const REUSED: ReadonlySet<ProfileTrial['status']> = new Set(['ok', 'over', 'stopped', 'out-of-memory', 'failed']);
 
-/** What the trial added to the memory in use before it. One that was stopped says only that it takes more than that. */
+/** Memory that the trial added to that in use before. A stopped trial says only that it takes more than that. */
 function measuredOf({ params, peakBytes, phases, status }: ProfileTrial): Measured[] {
   if (peakBytes === null || (status !== 'ok' && status !== 'over')) return [];
   return [{ params, bytes: Math.max(0, peakBytes - (phases.start ?? 0)) }];
@@ -111,10 +111,10 @@ function onTopOf(inUse: number, own: ProfilePrediction): ProfilePrediction {
   return { ...own, bytes: inUse + bytes, low: inUse + low, high: inUse + high };
 }
 
-/** Of the limit: what may be this far below it is run, and the guard stops it where it is not. */
+/** Share of the limit: a trial that may stay below it is run; the guard stops it if it does not. */
 const SURE_SHARE = 0.8;
 
-/** Why the configuration is not run; null: it is. */
+/** Returns why the configuration is not run; null: it is. */
 function refusalOf(prediction: ProfilePrediction | null, limitBytes: number): string | null {
   if (prediction === null || prediction.bytes <= limitBytes) return null;
   if (prediction.low <= limitBytes * (prediction.trials === 1 ? 1 : SURE_SHARE)) return null;
@@ -191,7 +191,7 @@ function fatalRow(
 function endReason(trials: readonly ProfileTrial[]): string {
   const last = trials.findLast(({ status }) => status !== 'ok');
   if (last === undefined) return 'Every configuration was safe.';
-  // What the guard says is a sentence.
+  // The guard's text is a sentence.
   const why = last.notes === null ? '' : `: ${last.notes.replace(/\.$/, '')}`;
   return `${parametersText(last.params)} ${DID[last.status]}${why}.`;
 }

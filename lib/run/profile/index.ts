@@ -4,7 +4,7 @@ import { lazy } from '../../base/lazy.ts';
 import type { ProfileReport } from '../../types/index.ts';
 import type { ProfileOptions } from './options.ts';
 
-const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
+const load = lazy(() => import('./run.ts'));
 
 /**
  * Finds the largest configuration of a program that is safe on this machine. One parameter is raised at a time, from small
@@ -17,8 +17,5 @@ const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]
  *   (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options, an unknown placeholder, and a template outside its folder.
  */
 export async function profile(options: ProfileOptions): Promise<ProfileReport> {
-  const [{ checkProfileOptions }, { runProfile }] = await load();
-  const checked = checkProfileOptions(options);
-  checked.signal?.throwIfAborted();
-  return runProfile(checked);
+  return (await load()).runProfile(options);
 }

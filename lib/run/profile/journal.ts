@@ -1,4 +1,4 @@
-/** What the journal says about earlier runs of the same experiment: their trials, and the configuration that was fatal. */
+/** The journal on earlier runs of the same experiment: their trials, and the configuration that was fatal. */
 
 import { createHash } from 'node:crypto';
 import { journalError } from '../../core/journal/index.ts';
@@ -6,7 +6,7 @@ import type { BeginRecord, JournalRecord, TrialRecord } from '../../core/journal
 import type { ProfileParameters, ProfilePool, ProfileTrial, ProfileUnfinished } from '../../types/index.ts';
 import { parametersText, sameParameters } from './plan.ts';
 
-/** What makes two runs the same experiment: their trials may be compared. */
+/** Facts that make two runs the same experiment: their trials may be compared. */
 export interface Experiment {
   command: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
@@ -15,7 +15,7 @@ export interface Experiment {
   /** Parameters in their order, or the bisection. */
   plan: unknown;
   limitBytes: number;
-  /** Whose memory the limit is of. */
+  /** Pool of the limit. */
   pool: ProfilePool['name'];
 }
 

@@ -12,7 +12,7 @@ const PLACEHOLDER = /\{\{((?:file:)?[\w./-]+)\}\}|\{file:([^{}\n]*)\}|\{([A-Za-z
 /** Name of a parameter: what may stand in a placeholder. */
 export const PARAMETER_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 
-/** What takes the place of the placeholders of one trial. */
+/** Substitutes for the placeholders of one trial. */
 export interface Substitutes {
   params: ProfileParameters;
   /** Path of a filled-in template. */

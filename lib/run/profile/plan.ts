@@ -6,7 +6,7 @@
 import type { ProfileBisection, ProfileParameters, ProfileVariation } from '../../types/index.ts';
 
 /** A configuration to try, and the parameter that it raises; null: the first one. */
-export interface Candidate {
+export interface NextTrial {
   params: ProfileParameters;
   raised: string | null;
   /** It shows what the parameter costs where that is cheaper, and is no candidate for the answer. */
@@ -14,7 +14,7 @@ export interface Candidate {
 }
 
 /** The caller's answers: true: it ran, and was safe. Returns the largest safe configuration; null: there is none. */
-export type Plan = Generator<Candidate, ProfileParameters | null, boolean>;
+export type Plan = Generator<NextTrial, ProfileParameters | null, boolean>;
 
 /**
  * A parameter starts at its first value, with the earlier ones at their largest safe values. Its first raise there would
@@ -45,7 +45,7 @@ const PRECISION = 1 / 32;
 
 /** Doubles from `from`, then halves the interval between the largest safe and the smallest unsafe value. */
 export function* bisection({ from, name, to }: ProfileBisection): Plan {
-  const at = (value: number, raised: string | null): Candidate => ({ params: { [name]: value }, raised, probe: false });
+  const at = (value: number, raised: string | null): NextTrial => ({ params: { [name]: value }, raised, probe: false });
   if (!(yield at(from, null))) return null;
   let safe = from;
   let unsafe: number | null = null;
@@ -68,7 +68,7 @@ export function sameParameters(a: ProfileParameters, b: ProfileParameters): bool
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }
 
-/** Whether `a` is `b`, or larger in some parameter and smaller in none. */
+/** True if `a` is `b`, or larger in some parameter and smaller in none. */
 export function isAtOrAbove(a: ProfileParameters, b: ProfileParameters): boolean {
   return Object.entries(b).every(([name, value]) => (a[name] ?? 0) >= value);
 }

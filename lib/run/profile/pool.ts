@@ -71,13 +71,13 @@ class HostPool {
   }
 }
 
-/** What a trial took beside the host's memory, as a clause; null: nothing that counts. */
+/** Memory that a trial took beside the host's, as a clause; null: nothing that counts. */
 export function besideText(course: GpuCourse | null): string | null {
   if (course === null || course.peak - course.start < TAKEN_BYTES) return null;
   return `${formatBytes(course.peak)} of the own memory of GPU ${course.index} were in use, which the limit does not count: --limit gpu=<size> does`;
 }
 
-/** Of a trial: one GPU, in bytes. */
+/** Use of one GPU during a trial, in bytes. */
 export interface GpuCourse {
   index: number;
   total: number;
@@ -111,7 +111,7 @@ export class GpuPool {
     return uses?.find(({ index }) => index === this.#deciding)?.used ?? null;
   }
 
-  /** More in use than at the first reading: the most of one GPU, in bytes. null: not known. */
+  /** Growth of use since the first reading: the most of one GPU, in bytes. null: not known. */
   async missing(): Promise<number | null> {
     const uses = await readOwnMemory(this.#gpus);
     if (uses === null || this.#baseline === null) return null;

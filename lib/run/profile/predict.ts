@@ -14,7 +14,7 @@ export interface Measured {
   bytes: number;
 }
 
-/** What else moves on a machine at rest, and the share by which the same trial differs from run to run (standard deviation). */
+/** Other changes of a machine at rest, and the share by which a trial differs from run to run (standard deviation). */
 const NOISE_BYTES = 128 * MiB;
 const NOISE_OF_PEAK = 0.03;
 /** Exponents of the field are 1 to 1.3 (1.17 is that of the SFT above); steeper ones are the less likely, by this deviation. */
@@ -73,7 +73,7 @@ function lineOf(params: ProfileParameters, raised: string, trials: readonly Meas
     .sort((a, b) => raisedTo(a) - raisedTo(b));
 }
 
-/** Whether two trials that differ in this parameter alone differ by more than noise. */
+/** True if two trials that differ in this parameter alone differ by more than noise. */
 function isRising(trials: readonly Measured[], raised: string): boolean {
   return trials.some((high) =>
     lineOf(high.params, raised, trials).some(
@@ -105,7 +105,7 @@ function meanOf(candidates: readonly { misfit: number; bytes: number; isFlat: bo
   return sum / weights;
 }
 
-/** In squared standard deviations. */
+/** Penalty in squared standard deviations. */
 function penaltyOf(exponent: number): number {
   return (Math.max(0, exponent - USUAL_EXPONENT) / STEEPER_BY) ** 2;
 }
@@ -146,7 +146,7 @@ function tableOf(trials: readonly Measured[]): Table {
   return { first, names, points };
 }
 
-/** With the likeliest exponents beside the given ones; where none or one explains as much, none. */
+/** Fits with the likeliest exponents beside the given ones; with none if none or one explains as much. */
 function bestFit(table: Table, given: Exponents): Fit {
   const exponents = table.names.map((name) => given[name] ?? 1);
   const free = [...table.names.keys()].filter((index) => given[table.names[index] as string] === undefined);

@@ -1,4 +1,4 @@
-/** From trials to the answer: the largest safe configuration, its margin, and the curves. Pure. */
+/** Answer from the trials: the largest safe configuration, its margin, and the curves. Pure. */
 
 import type { ProfileCurve, ProfileParameters, ProfileReport, ProfileTrial } from '../../types/index.ts';
 import { sameParameters } from './plan.ts';

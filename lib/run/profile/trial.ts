@@ -15,7 +15,7 @@ import { writeTemplates } from './templates.ts';
 
 /** 200 readings a second: a peak of some 10 ms is seen. */
 const INTERVAL_MS = 5;
-/** What a command gets to end after `ready` or `steps`. */
+/** Time that a command gets to end after `ready` or `steps`. */
 const GRACE_MS = 5000;
 /** Lines of output of which the last is quoted where a command fails. */
 const LINE_LENGTH = 160;
@@ -23,7 +23,7 @@ const LINE_LENGTH = 160;
 /** Characters of the end of the output in which a failed command's message is looked for. */
 const KEPT_OUTPUT = 64 * 1024;
 
-/** What all trials share. */
+/** Facts that all trials share. */
 export interface TrialMachine {
   /** MemTotal. */
   total: number;
@@ -35,8 +35,8 @@ export interface TrialMachine {
   onProcess(pid: number): void;
 }
 
-/** What was in use in the pool, in bytes; `index` of a GPU, and null of the host. */
-interface Course {
+/** Memory in use in the pool, in bytes; `index` of a GPU, and null of the host. */
+interface PoolCourse {
   index: number | null;
   total: number;
   start: number | null;
@@ -44,7 +44,7 @@ interface Course {
   used: readonly number[];
 }
 
-const NOT_READ: Course = { index: null, total: 0, start: null, peak: null, used: [] };
+const NOT_READ: PoolCourse = { index: null, total: 0, start: null, peak: null, used: [] };
 
 /** Runs the command to its end. The memory may not be back. */
 export async function runTrial(
@@ -66,7 +66,7 @@ class Trial {
   readonly #options: CheckedProfileOptions;
   readonly #machine: TrialMachine;
   readonly #end = new AbortController();
-  /** Why this process ended the command; null: it has not. */
+  /** The reason why this process ended the command; null: it has not. */
   #ended: 'done' | 'too long' | null = null;
   #steps = 0;
   #metric: number | null = null;
@@ -74,7 +74,7 @@ class Trial {
   /** The end of the output. */
   readonly #output: string[] = [];
   #outputLength = 0;
-  /** In use on the host, about every 100 ms. */
+  /** Memory in use on the host, about every 100 ms. */
   readonly #used: number[] = [];
 
   constructor(order: Order, options: CheckedProfileOptions, machine: TrialMachine) {
@@ -112,7 +112,7 @@ class Trial {
         ...(following === null ? { killBelowBytes: total - limitBytes } : {}),
         intervalMs: INTERVAL_MS,
         graceMs: GRACE_MS,
-        // What is dropped or compacted would be missing in the comparison with other trials.
+        // Dropped or compacted memory would be missing in the comparison with other trials.
         loadActions: [],
         onEvent: (event) => this.#on(event),
         signal: this.#end.signal,
@@ -165,7 +165,7 @@ class Trial {
       this.#outputLength -= this.#output.shift()?.length ?? 0;
   }
 
-  #hostCourse({ lowest: { available } }: GuardReport, start: number | null): Course {
+  #hostCourse({ lowest: { available } }: GuardReport, start: number | null): PoolCourse {
     const { total } = this.#machine;
     return { index: null, total, start, peak: available === null ? null : total - available, used: this.#used };
   }
@@ -173,7 +173,7 @@ class Trial {
   async #row(
     report: GuardReport,
     startedAt: string,
-    { index, peak, start, total, used }: Course,
+    { index, peak, start, total, used }: PoolCourse,
     besides: string | null,
   ): Promise<ProfileTrial> {
     const { number, params, prediction } = this.#order;

@@ -1,6 +1,6 @@
 /**
- * What MemFree did: the fastest changes, short falls that came back, and stretches without change. Frames are added one at
- * a time, oldest first; none is kept for longer than its window.
+ * Changes of MemFree: the fastest changes, short falls that came back, and stretches without change. Frames are added
+ * one at a time, oldest first; none is kept for longer than its window.
  */
 
 import { MiB } from '../../base/format.ts';
@@ -98,7 +98,7 @@ export class Transients {
     this.#after.add(frame.bootUs, frame.free.highest);
   }
 
-  /** Those that `list` has no place for. */
+  /** Number of changes that `list` has no room for. */
   get leftOut(): number {
     return Math.max(0, this.#count - LISTED);
   }
@@ -123,7 +123,7 @@ export class Transients {
     return this.#frames[this.#next];
   }
 
-  /** How far the frame to be judged is below two others that are ten seconds apart at most, one before and one behind it. */
+  /** Depth of the frame to be judged below two others, ten seconds apart at most, one before and one behind it. */
   #depth({ bootUs, free }: Free): number {
     const most = Math.min(this.#before.highestFrom(bootUs - TRANSIENT_US), this.#after.highestFrom(bootUs + 1));
     if (!(most - free.lowest >= DEPTH)) return 0;
@@ -139,7 +139,7 @@ export class Transients {
     return rim - free.lowest;
   }
 
-  /** Of the frames on one side, the nearest first: those that are higher than all nearer ones, until one reaches `most`. */
+  /** Frames on one side that are higher than all nearer ones, the nearest first, until one reaches `most`. */
   #highs(step: 1 | -1, untilUs: number, most: number): { us: number; value: number }[] {
     const highs: { us: number; value: number }[] = [];
     let highest = 0;
@@ -197,7 +197,7 @@ export class Plateaus {
   readonly #at: At;
   readonly #finder: StretchFinder;
   #found: (Plateau & { us: number })[] = [];
-  /** Of the stretch that is not ended. */
+  /** Start of the stretch that is not ended. */
   #fromUs = 0;
   #toUs = 0;
 

@@ -8,7 +8,7 @@ import { asPathError } from '../../base/named-path.ts';
 import { Refusal } from '../../base/trusted-folder.ts';
 import { defaultJournal } from '../../core/journal/index.ts';
 
-/** Beside the journal. Each simulated machine has a separate folder. */
+/** The folder beside the journal. Each simulated machine has a separate one. */
 function defaultFolder(simulated: string | null): string {
   const name = simulated === null ? 'record' : `record-simulated-${encodeURIComponent(simulated).slice(0, 100)}`;
   return join(dirname(defaultJournal(simulated)), name);

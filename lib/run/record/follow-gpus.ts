@@ -8,7 +8,7 @@ import { native } from '../../core/native/binding.ts';
 import { type OwnUse, readOwnMemory } from '../../core/snapshot/own-memory.ts';
 import type { NotedGpu } from './gpu-series.ts';
 
-/** Between two readings: as a frame of the host's memory by default. */
+/** Time between two readings: as a frame of the host's memory by default. */
 const INTERVAL_MS = 100;
 /** A reading without a change is noted this often. */
 const SAME_MS = 5000;

@@ -14,7 +14,7 @@ const FRAME_BYTES = 104;
 /** A note has at most 64 KiB, and its time. */
 const MAX_PAYLOAD = 66 * 1024;
 
-/** What the header of a segment says about its session. */
+/** Facts about the session in the header of a segment. */
 export interface SegmentHeader {
   schema: 'umaprobe/record-segment/1';
   session: string;
@@ -179,7 +179,7 @@ function nextRecord(bytes: Buffer, from: number): number | null {
 }
 
 function frameOf(payload: Buffer): Frame {
-  // Not readBigInt64LE: eight million frames take half the time. Sizes and times are below 2^53.
+  // readBigInt64LE takes twice the time for eight million frames. Sizes and times are below 2^53.
   const number = (offset: number) => payload.readInt32LE(offset + 4) * 2 ** 32 + payload.readUInt32LE(offset);
   const orNull = (offset: number) => {
     const value = number(offset);

@@ -19,7 +19,7 @@ export interface NotedGpu {
   holders: RecordedGpuHolder[];
 }
 
-interface Course {
+interface GpuCourse {
   gpu: RecordedGpu;
   bin: number;
 }
@@ -28,7 +28,7 @@ interface Course {
 export class GpuTable {
   readonly #options: GpuTableOptions;
   readonly #span: number;
-  readonly #courses = new Map<number, Course>();
+  readonly #courses = new Map<number, GpuCourse>();
 
   constructor(options: GpuTableOptions) {
     this.#options = options;

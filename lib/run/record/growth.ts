@@ -6,7 +6,7 @@ import type { ProcessSeries, RecordedGrowth } from '../../types/index.ts';
 
 /** A process is looked at over this time at least. A load of the longest kind, from a network share, is over after half of it. */
 const LEAST_MS = 45 * 60_000;
-/** Parts of this time. In each the process holds more than in the one before. */
+/** Parts of this time. The process holds more in each than in the one before. */
 const PARTS = 6;
 /** Lists of processes in a part. */
 const LEAST_IN_PART = 3;
@@ -14,7 +14,7 @@ const LEAST_IN_PART = 3;
 const LEAST_PART_SHARE = 0.25;
 /** Largest fall, as a share of the growth: a program that gives all of it back again and again does not grow. */
 const MOST_FALL_SHARE = 0.5;
-/** Less is not told apart from the usual. */
+/** A smaller growth is not told apart from the usual. */
 const LEAST_BYTES = 256 * MiB;
 /** A growth that takes longer than a week to matter is left to the next recording. */
 const MATTERS_MS = 7 * 24 * 3_600_000;

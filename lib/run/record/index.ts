@@ -53,7 +53,7 @@ export async function mark(text: string, folder?: string): Promise<void> {
   return markIn(checked.folder, checked.text);
 }
 
-/** Why nothing can be recorded in a folder that may not be there yet, as a clause; null: nothing is known against it. Writes nothing. */
+/** The reason against recording in a folder that may not exist yet, as a clause; null: none known. Writes nothing. */
 export async function whyNotRecorded(folder: string): Promise<string | null> {
   return (await loadObstacle()).whyNotRecorded(folder);
 }

@@ -26,7 +26,7 @@ export async function followKernelMessages(
     return onProblem(`messages of the kernel are not recorded: ${path} cannot be read (${code})`);
   }
   try {
-    // What is there already happened before the recording.
+    // Messages that are there already happened before the recording.
     for (let text = nextMessage(fd); text !== null; text = nextMessage(fd)) {
       if (text === END) return onProblem(`messages of the kernel are not recorded: ${path} is not its log here`);
     }

@@ -1,4 +1,4 @@
-/** Who records in a folder: the lock of the recorder names its process. */
+/** The process that records in a folder: the lock of the recorder names its process. */
 
 import { closeSync, constants, ftruncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ export class RecorderFolder {
   }
 }
 
-/** Whether the process in the lock still runs. */
+/** True while the process in the lock runs. */
 export function isRecording(folder: string): boolean {
   try {
     return isAlive(JSON.parse(readNamedFile('lock', join(folder, LOCK), MAX_LOCK)) as ProcessId);

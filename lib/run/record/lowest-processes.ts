@@ -1,4 +1,4 @@
-/** Who held memory when the least was available: lists of processes are made more seldom than readings. */
+/** Processes that held memory when the least was available: lists of processes are made more seldom than readings. */
 
 import type { RecordedProcesses } from '../../types/index.ts';
 
@@ -14,13 +14,13 @@ export class LowestProcesses {
     this.#after ??= list;
   }
 
-  /** Less is available than ever before. */
+  /** Notes that less is available than ever before. */
   atLowest(): void {
     this.#before = this.#last;
     this.#after = null;
   }
 
-  /** Of the lists before and after the lowest point, the one with more memory: a program may have begun, or ended, in between. */
+  /** The list with more memory, before or after the lowest point: a program may have begun, or ended, in between. */
   get list(): RecordedProcesses | null {
     const [before, after] = [this.#before, this.#after];
     if (before === null || after === null) return before ?? after;

@@ -54,7 +54,7 @@ function listening(server: Server, path: string): Promise<void> {
   const before = process.umask(0o177);
   return new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // In a cluster the primary process would listen, in whose folders the path leads elsewhere.
+    // The primary process of a cluster would listen, in whose folders the path leads elsewhere.
     server.listen({ path, exclusive: true }, resolve);
   }).finally(() => process.umask(before));
 }

@@ -15,12 +15,12 @@ export interface ProcessSeriesOptions {
   toUs: number;
 }
 
-interface Course {
+interface ProcessCourse {
   pid: number;
   name: string | null;
   highestHeld: number;
   highestGpu: number | null;
-  /** By the place of their time. */
+  /** Memory by the index of its time. */
   held: Map<number, number>;
   gpu: Map<number, number>;
 }
@@ -30,7 +30,7 @@ export class ProcessTable {
   readonly #options: ProcessSeriesOptions;
   readonly #span: number;
   readonly #times: string[] = [];
-  #courses = new Map<string, Course>();
+  #courses = new Map<string, ProcessCourse>();
   #bin = -1;
 
   constructor(options: ProcessSeriesOptions) {
@@ -63,23 +63,23 @@ export class ProcessTable {
     };
   }
 
-  #courseOf({ name, pid }: RecordedProcess): Course {
+  #courseOf({ name, pid }: RecordedProcess): ProcessCourse {
     // A number is used again by another program.
     const key = `${pid} ${name}`;
     const known = this.#courses.get(key);
     if (known !== undefined) return known;
-    const course: Course = { pid, name, highestHeld: 0, highestGpu: null, held: new Map(), gpu: new Map() };
+    const course: ProcessCourse = { pid, name, highestHeld: 0, highestGpu: null, held: new Map(), gpu: new Map() };
     this.#courses.set(key, course);
     return course;
   }
 
-  #largest(count: number): [string, Course][] {
-    const size = ({ highestGpu, highestHeld }: Course) => Math.max(highestHeld, highestGpu ?? 0);
+  #largest(count: number): [string, ProcessCourse][] {
+    const size = ({ highestGpu, highestHeld }: ProcessCourse) => Math.max(highestHeld, highestGpu ?? 0);
     return [...this.#courses].sort(([, a], [, b]) => size(b) - size(a)).slice(0, count);
   }
 }
 
-function keepHighest(course: Course, place: number, { gpuBytes, held }: RecordedProcess): void {
+function keepHighest(course: ProcessCourse, place: number, { gpuBytes, held }: RecordedProcess): void {
   course.held.set(place, Math.max(course.held.get(place) ?? 0, held));
   course.highestHeld = Math.max(course.highestHeld, held);
   if (gpuBytes === null) return;

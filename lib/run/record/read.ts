@@ -12,9 +12,9 @@ import type { READ_RECORD } from './options.ts';
 import { SegmentFolder, type SessionFiles } from './segments.ts';
 import { type SessionSpan, SessionTally } from './tally.ts';
 
-export type Settings = CheckedOf<typeof READ_RECORD>;
+type CheckedRecordingOptions = CheckedOf<typeof READ_RECORD>;
 
-export async function readRecording(settings: Settings): Promise<RecordReport> {
+export async function readRecording(settings: CheckedRecordingOptions): Promise<RecordReport> {
   const started = performance.now();
   const binding = native();
   const machine = binding.simulatedMachine();
@@ -49,7 +49,7 @@ interface Now {
 async function readSession(
   folder: SegmentFolder,
   { header, segments }: SessionFiles,
-  { lastMs, points }: Settings,
+  { lastMs, points }: CheckedRecordingOptions,
   now: Now,
 ): Promise<RecordedSession> {
   const { endUs, startUs } = await boundsOf(folder, { header, segments });

@@ -79,7 +79,7 @@ export class SegmentFolder {
     return sessions;
   }
 
-  /** What lies between two segments of a session is its own. */
+  /** A lost segment between two segments of a session is its own. */
   #take(lost: readonly LostSegment[], { header, segments }: SessionFiles): void {
     for (const { bootUs, path, problem } of lost) {
       const isOwn = segments.length > 0 && Number.isFinite(bootUs);
@@ -125,8 +125,8 @@ export class SegmentFolder {
   }
 
   /**
-   * At most so many bytes of a file; null: it is gone, as the oldest segment of a running recorder may be meanwhile, or a
-   * problem says why it cannot be read.
+   * Reads at most `most` bytes of a file; null: it is gone, as the oldest segment of a running recorder may be
+   * meanwhile, or a problem says why it cannot be read.
    */
   async #read(path: string, most: number): Promise<Buffer | null> {
     let file: FileHandle;

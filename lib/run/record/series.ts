@@ -22,7 +22,7 @@ interface Bin {
   lowestAvailable: number | null;
 }
 
-/** At most `points` bins of equal span. Frames are added oldest first; bins without one are left out. */
+/** Has at most `points` bins of equal span. Frames are added oldest first; bins without one are left out. */
 export class Series {
   readonly #options: SeriesOptions;
   readonly #span: number;

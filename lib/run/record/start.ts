@@ -26,11 +26,11 @@ import { listenForMarks, type MarkAnswer, type MarkServer } from './marks.ts';
 import type { RECORD } from './options.ts';
 import { LISTED } from './process-series.ts';
 
-export type Settings = CheckedOf<typeof RECORD>;
+type CheckedRecorderOptions = CheckedOf<typeof RECORD>;
 
-/** Segments of a ring: losing the oldest loses a sixteenth. At most 16 MiB each, at least 1 MiB. */
+/** Segments of a ring: losing the oldest loses a sixteenth. Each has 1 to 16 MiB. */
 const SEGMENTS = 16;
-/** Between two writes. With the frame that is not finished, less than a second is lost at a power cut. */
+/** Time between two writes. A power cut loses less than a second, with the frame that is not finished. */
 const SYNC_MS = 800;
 /** Time that a disk gets to take a mark: the process that set it waits for 2 s. */
 const MARK_MS = 1500;
@@ -40,7 +40,7 @@ const LAST_WRITE_MS = 10_000;
 /** The last stop(): the next recorder of this environment begins behind it. */
 let stopping: Promise<unknown> | null = null;
 
-export async function startRecorder(settings: Settings): Promise<Recorder> {
+export async function startRecorder(settings: CheckedRecorderOptions): Promise<Recorder> {
   await stopping;
   const binding = native();
   const reading = await snapshot({ memGetInfo: 'never' });
@@ -67,7 +67,7 @@ export async function startRecorder(settings: Settings): Promise<Recorder> {
 
 function headerOf(
   { bootId, devices, driver, host, hostName, libraries, simulated }: Snapshot,
-  { frameMs, intervalMs }: Settings,
+  { frameMs, intervalMs }: CheckedRecorderOptions,
 ): Omit<SegmentHeader, 'segment' | 'bootUs' | 'wallUs'> {
   const device = defaultDevice({ devices });
   const model = device?.memoryModel ?? null;
@@ -92,15 +92,15 @@ function headerOf(
 class RunningRecorder implements Recorder {
   readonly #binding: NativeBinding;
   readonly #own: RecorderFolder;
-  readonly #settings: Settings;
+  readonly #settings: CheckedRecorderOptions;
   readonly #ending = new AbortController();
   #notes = 0;
   #marks: MarkServer = { path: null, problem: null, close: () => undefined };
   #stopped: Promise<RecorderState> | null = null;
-  /** After the end: the addon may speak of the next recorder. */
+  /** State after the end: the addon may speak of the next recorder. */
   #last: RecorderState | null = null;
 
-  constructor(binding: NativeBinding, own: RecorderFolder, settings: Settings) {
+  constructor(binding: NativeBinding, own: RecorderFolder, settings: CheckedRecorderOptions) {
     this.#binding = binding;
     this.#own = own;
     this.#settings = settings;

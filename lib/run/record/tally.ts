@@ -1,4 +1,4 @@
-/** What one session says: its records are added one at a time, oldest first, and none of the frames is kept. */
+/** Facts of one session: its records are added one at a time, oldest first, and none of the frames is kept. */
 
 import type {
   RecordedMark,
@@ -121,7 +121,7 @@ export class SessionTally {
     if (note.type === 'problem') this.#notes.add({ at, text });
   }
 
-  /** What the recorder said about its end; null: nothing. */
+  /** The recorder's note about its end; null: none. */
   get endNote(): Record<string, unknown> | null {
     return this.#endNote;
   }

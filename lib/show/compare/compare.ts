@@ -1,4 +1,4 @@
-/** Which comparison belongs to which document; index.ts has checked that both are of one kind. */
+/** Finds the comparison for a kind of document; index.ts has checked that both are of one kind. */
 
 import type {
   Comparable,

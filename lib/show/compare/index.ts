@@ -6,7 +6,7 @@ import type { Comparable, CompareReport } from '../../types/index.ts';
 
 const work = lazy(() => import('./compare.ts'));
 
-/** What each kind of document must have, besides its schema. */
+/** Parts that each kind of document must have, besides its schema. */
 const SHAPES: Readonly<Record<Comparable['schema'], readonly string[]>> = {
   'umaprobe/snapshot/1': ['host', 'ledger', 'devices', 'judgement', 'kernel', 'driver', 'libraries', 'from'],
   'umaprobe/processes/1': ['groups', 'processes', 'limits'],
@@ -15,8 +15,8 @@ const SHAPES: Readonly<Record<Comparable['schema'], readonly string[]>> = {
 };
 
 /**
- * What differs between two snapshots, lists of processes, sweeps or recordings, also read back from files of JSON: the verdicts, the
- * memory in bytes, and which programs hold more. Of recordings the newest sessions are compared.
+ * Compares two snapshots, lists of processes, sweeps or recordings, also read back from files of JSON: the verdicts,
+ * the memory in bytes, and which programs hold more. Recordings are compared by their newest sessions.
  *
  * @throws TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for another document, for one that lacks a part, and for two kinds.
  */
@@ -32,7 +32,7 @@ export async function compare<T extends Comparable>(a: T, b: T): Promise<Compare
   try {
     return compareDocuments(a, b);
   } catch (cause) {
-    // Of a file that was changed by hand: the parts of a part are not checked one by one.
+    // A file may be changed by hand: the parts of a part are not checked one by one.
     const error = invalidArgument(`one of the two is not a whole document of ${a.schema}`);
     throw cause instanceof TypeError || cause instanceof RangeError ? Object.assign(error, { cause }) : cause;
   }

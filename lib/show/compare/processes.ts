@@ -42,7 +42,7 @@ function heldOf({ groups }: ProcessesReport) {
   return holdings(groups.map(({ held, id, kind, name }) => [kind === 'tree' ? name : id.replace(/^unit:/, ''), held]));
 }
 
-/** Whether a group that is not listed holds nothing: this user sees every process, and NVML says what each holds of the pool. */
+/** True if unlisted groups hold nothing: this user sees every process, and NVML says what each holds of the pool. */
 function isComplete({ hiddenProcesses, memoryModel, totals }: ProcessesReport): boolean {
   return hiddenProcesses === 0 && (memoryModel !== 'unified' || totals.gpu.exact);
 }

@@ -4,7 +4,7 @@ import type { ComparedRow, CompareReport } from '../../types/index.ts';
 
 type Value = number | string | null | undefined;
 
-/** Of a document that was read from a file: anything else is unknown. */
+/** A text or a number of a document that was read from a file; anything else is unknown. */
 function known(value: Value): number | string | null {
   return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value)) ? value : null;
 }
@@ -42,7 +42,7 @@ export function differing(all: readonly ComparedRow[]): { rows: ComparedRow[]; s
   return { rows, same: read.length - rows.length };
 }
 
-/** What programs hold, by a key that means the same program in both documents. */
+/** Memory of programs, by a key that means the same program in both documents. */
 export type Holdings = ReadonlyMap<string, number | null>;
 
 /** Sums of one name; a size that is unknown makes its sum unknown. */
@@ -71,7 +71,7 @@ export function holdingRows(
   );
 }
 
-/** Of an amount of memory. */
+/** Direction of an amount of memory. */
 export function directionOf({ change }: ComparedRow): CompareReport['direction'] {
   if (change === null) return 'unknown';
   return change === 0 ? 'alike' : change > 0 ? 'more' : 'less';

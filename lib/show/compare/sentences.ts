@@ -1,4 +1,4 @@
-/** What differs most, in words. */
+/** The largest differences, in words. */
 
 import { formatBytes } from '../../base/format.ts';
 import type { ComparedRow } from '../../types/index.ts';

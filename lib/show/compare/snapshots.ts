@@ -12,7 +12,7 @@ export function compareSnapshots(a: Snapshot, b: Snapshot): CompareReport {
   const pair = <T>(of: (snapshot: Snapshot) => T): readonly [T, T] => [of(a), of(b)];
   const number = (section: string, name: string, of: (snapshot: Snapshot) => number | null | undefined, path: string) =>
     row(section, name, 'bytes', pair(of), path);
-  // Of GPUs with memory of their own the host's is another one.
+  // GPUs with memory of their own do not share the host's.
   const host = both.every((each) => unifiedDevice(each) !== undefined) ? '' : 'host, ';
   const answers = [
     number('answer', 'can be loaded', ({ judgement }) => judgement.safe.bytes, 'judgement.safe.bytes'),
@@ -59,7 +59,7 @@ function sideOf(snapshot: Snapshot): ComparedSide {
   return { at: textOf(at) ?? '', simulated: textOf(simulated), device: textOf(device?.name), verdict: { level, text } };
 }
 
-/** Of one boot a pid is one program; of two the name has to do. */
+/** A pid is one program within one boot; across two the name has to do. */
 function programRows(a: Snapshot, b: Snapshot): ComparedRow[] {
   const oneBoot = a.bootId !== null && a.bootId === b.bootId;
   const held = ({ devices }: Snapshot) =>

@@ -28,7 +28,7 @@ export function compareSweeps(a: SweepReport, b: SweepReport): CompareReport {
     kind: 'sweep',
     a: sideOf(a),
     b: sideOf(b),
-    // Of other sizes the largest one is another one.
+    // The largest of other sizes is another size.
     summary: summaryOf(lone > 0 ? [] : largest, alloc),
     direction: alloc === null ? 'unknown' : Math.abs(alloc - 1) < ALIKE ? 'alike' : alloc < 1 ? 'faster' : 'slower',
     ...differing([...largest, ...steps, ...settings]),

@@ -30,8 +30,8 @@ export interface AxisOptions {
 const LOG_ABOVE = 20;
 
 /**
- * Whether these points belong on two logarithmic axes. Both are, or neither: on a single one a straight line looks
- * exponential. 0 has no place on a logarithmic axis.
+ * True if these points belong on two logarithmic axes. Both are, or neither: a straight line looks exponential on a
+ * single one. 0 has no place on a logarithmic axis.
  */
 export function isLogLog(points: readonly (readonly [x: number, y: number])[]): boolean {
   if (points.length === 0 || points.some(([x, y]) => x <= 0 || y <= 0)) return false;
@@ -42,7 +42,7 @@ export function isLogLog(points: readonly (readonly [x: number, y: number])[]): 
 export function axisOf(values: readonly number[], options: AxisOptions): Axis {
   const { log, unit = 1 } = options;
   const known = values.map((value) => value / unit).filter((value) => !log || value > 0);
-  // Not Math.min(...known): a recording has more values than a call takes arguments.
+  // Math.min(...known) would fail: a recording has more values than a call takes arguments.
   const least = known.reduce((lowest, value) => Math.min(lowest, value), known[0] ?? (log ? 1 : 0));
   const most = known.reduce((highest, value) => Math.max(highest, value), known[0] ?? (log ? 10 : 1));
   const { from, to, ticks } = log ? logarithmic(least, most, options) : linear(least, most, options);
@@ -97,7 +97,7 @@ export function clockText(seconds: number, span: number): string {
   return span < 10 ? iso.slice(11, 22) : iso.slice(11, 19);
 }
 
-/** Whether an axis can show the difference: rounding of ticks leaves twelve digits. */
+/** True if an axis can show the difference: rounding of ticks leaves twelve digits. */
 function differ(least: number, most: number): boolean {
   return most - least > 1e-9 * Math.max(Math.abs(least), Math.abs(most));
 }
@@ -148,7 +148,7 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 }
 
-/** Without the last digits of binary fractions: 3 × 0.1 is 0.30000000000000004. */
+/** Drops the last digits of binary fractions: 3 × 0.1 is 0.30000000000000004. */
 function rounded(value: number): number {
   return Number(value.toPrecision(12));
 }

@@ -29,7 +29,7 @@ export interface Canvas {
 
 interface Cell {
   dots: number;
-  /** In the order in which they were drawn. */
+  /** Letters in the order in which they were drawn. */
   letters: string;
   style: Style;
 }

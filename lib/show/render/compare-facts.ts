@@ -1,4 +1,4 @@
-/** What a comparison says, for the terminal and for the page. */
+/** Texts of a comparison, for the terminal and for the page. */
 import { formatBytes, formatCount, formatDuration, formatPercent, UNKNOWN } from '../../base/format.ts';
 import type { ComparedRow, ComparedSide, CompareReport } from '../../types/index.ts';
 import { moved, sizeText } from './numbers.ts';
@@ -82,7 +82,7 @@ export function simulatedText({ a, b }: CompareReport): string | null {
   return null;
 }
 
-/** Where only one of the two is simulated. */
+/** Text if only one of the two is simulated. */
 export function mixedText({ a, b }: CompareReport): string | null {
   if ((a.simulated === null) === (b.simulated === null)) return null;
   const [side, name] = a.simulated === null ? ['B', b.simulated] : ['A', a.simulated];

@@ -1,5 +1,5 @@
 /**
- * Which counters an allocation moved, kinds side by side at one size: this is why no two monitors agree on a unified
+ * Counters that an allocation moved, kinds side by side at one size: this is why no two monitors agree on a unified
  * machine. An allocation always lowers MemFree, but may be charged to no RSS, cgroup or NVML counter.
  */
 import type { AllocatorKind, Counter, CounterChange, SweepStep } from '../../types/index.ts';

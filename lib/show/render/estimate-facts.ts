@@ -7,7 +7,7 @@ export function modelFacts(model: EstimateReport['model']): string[] {
   return [
     model.architecture,
     model.layers === null ? null : `${model.layers} layers`,
-    // Where nothing else is known, the number of parameters is the name.
+    // If nothing else is known, the number of parameters is the name.
     model.parameters === null || model.source === 'parameters'
       ? null
       : `${parametersText(model.parameters)} parameters`,

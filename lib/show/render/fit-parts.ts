@@ -1,4 +1,4 @@
-/** What the pictures of `fit` show, in the terminal and on a page: the parts of the pool, and their names. */
+/** Pictures of `fit`, in the terminal and on a page: the parts of the pool, and their names. */
 import { clean, formatBytes, formatCount } from '../../base/format.ts';
 import type {
   FitLargest,
@@ -11,7 +11,7 @@ import type {
 } from '../../types/index.ts';
 import { type KindStyle, lettersOf, styleAt } from './kinds.ts';
 
-/** How a verdict is shown: in capitals at the prompt, and how severe it is. */
+/** Look of a verdict: capitals at the prompt, and its severity. */
 export const VERDICTS: Readonly<
   Record<FitVerdict, readonly [label: string, style: 'ok' | 'notice' | 'warning' | 'danger']>
 > = {
@@ -23,7 +23,7 @@ export const VERDICTS: Readonly<
   unknown: ['UNKNOWN', 'warning'],
 };
 
-/** What each term of an estimate is, in a reader's words; a name that is not here is shown as it is. */
+/** Terms of an estimate in a reader's words; a name that is not here is shown as it is. */
 export const TERM_LABELS: Readonly<Record<string, string>> = {
   weights: 'weights',
   'output-copy': 'copy of the embedding',
@@ -75,13 +75,13 @@ export interface FitPart {
   bytes: number;
 }
 
-/** What the picture of a pool is drawn from. */
+/** Facts from which the picture of a pool is drawn. */
 export type Pooled = Pick<FitReport, 'device' | 'limit' | 'need' | 'pool'>;
 
-/** What the parts of a pool leave. */
+/** Bytes that the parts of a pool leave. */
 export const loadableOf = ({ fragmented, kept, total, used }: FitPool): number => total - used - kept - fragmented;
 
-/** In the order of the bar: in use, the need by its terms, what stays, what cannot be loaded. */
+/** Parts in the order of the bar: in use, the need by its terms, memory that stays, memory that cannot be loaded. */
 export function fitParts({ device, need, pool }: Pooled): FitPart[] {
   if (pool === null) return [];
   const { fragmented, kept, used } = pool;

@@ -1,6 +1,6 @@
 /**
- * What each kind of memory looks like in a table, a plot and a page: a letter, a colour and a dash, by its place among
- * the kinds. A new kind needs no row here.
+ * Look of each kind of memory in a table, a plot and a page: a letter, a colour and a dash, by its place among the
+ * kinds. A new kind needs no row here.
  */
 import { KINDS } from '../../core/memory/kinds.ts';
 import type { AllocatorKind } from '../../types/index.ts';

@@ -1,4 +1,4 @@
-/** What the plan and the receipt of a launch say, row by row: for the terminal and for the page. */
+/** Plan and receipt of a launch, row by row: for the terminal and for the page. */
 import { formatBoth, formatBytes, formatCount } from '../../base/format.ts';
 import type {
   EstimateRange,
@@ -67,7 +67,7 @@ export function tookText({ expected, floor, gpus, headroom, took }: LaunchReceip
   return `It took at most ${formatBoth(took.peak)}${isOwn ? ' of the host' : ''}, and ${stayed} the floor of ${formatBytes(floor.bytes)}.`;
 }
 
-/** What the launch took and gave back, and why its recording is missing or not whole. */
+/** Memory that the launch took and gave back, and why its recording is missing or not whole. */
 export function receiptRows(
   { after, before, expected, flags, floor, gpuProblem, gpus, headroom, own, took }: LaunchReceipt,
   record: LaunchReport['record'],

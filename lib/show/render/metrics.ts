@@ -1,6 +1,6 @@
 /**
- * A snapshot in the formats of Prometheus. A number that is not known has no line: never 0, never NaN. Of what node_exporter
- * reports already (MemTotal, MemAvailable, pressure) nothing is repeated, and no memory of the host is called memory of a GPU.
+ * A snapshot in the formats of Prometheus. A number that is not known has no line: never 0, never NaN. Nothing of
+ * node_exporter (MemTotal, MemAvailable, pressure) is repeated, and no memory of the host is called memory of a GPU.
  */
 import { printable } from '../../base/format.ts';
 import { bytesInBlocks } from '../../core/memory/contiguity.ts';

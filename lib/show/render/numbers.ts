@@ -54,7 +54,7 @@ const WHOLE: readonly (readonly [number, string])[] = [
 /** A size as it was most likely typed: with at most two decimals in any unit, else in whole MiB or MB, else rounded. */
 export function sizeText(bytes: number): string {
   for (const [unit, name] of UNITS) {
-    // In binary floating point 1.1 GB / 1 GB is not exactly 1.1.
+    // 1.1 GB / 1 GB is not exactly 1.1 in binary floating point.
     const hundredths = Math.round((bytes / unit) * 1e8) / 1e6;
     if (hundredths >= 100 && hundredths < 100_000 && Number.isInteger(hundredths)) return `${hundredths / 100} ${name}`;
   }

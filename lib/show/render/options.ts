@@ -1,4 +1,4 @@
-/** How a page is drawn: width, colours, character set and the unit of amounts. */
+/** Options of drawing a page: width, colours, character set and the unit of amounts. */
 import { formatBytes, formatCount } from '../../base/format.ts';
 import type { Paint, Style } from './paint.ts';
 

@@ -71,7 +71,7 @@ const SEQUENCES: ReadonlySet<string> = new Set([
     .map((sgr) => `\x1b[${sgr}m`),
 ]);
 
-/** Whether a sequence is one that a paint makes. */
+/** True if a sequence is one that a paint makes. */
 export function isPaint(sequence: string): boolean {
   return SEQUENCES.has(sequence);
 }

@@ -87,7 +87,7 @@ export function plot(
   ];
 }
 
-/** As many as put each label of a linear axis on a row of its own, at equal distances. */
+/** Rows that put each label of a linear axis on a row of its own, at equal distances. */
 function rowsOf({ log, ticks }: Axis): number {
   const intervals = ticks.length - 1;
   if (log || intervals < 1) return ROWS;
@@ -104,7 +104,7 @@ function heading(
   const legend = series
     .filter(({ points }) => points.length > 0)
     .map(({ letter, name, style }) => options.paint(style, `${letter} ${name}`));
-  // Where the same lines meet everywhere, they are named: the reader knows what lies under the mark.
+  // If the same lines meet everywhere, they are named: the reader knows what lies under the mark.
   const [only] = shared;
   if (only !== undefined)
     legend.push(options.paint('dim', `${SEVERAL} ${shared.size === 1 ? [...only].join(', ') : 'several'}`));
@@ -144,7 +144,7 @@ function draw({ points, failed = [], letter, style, bare = false }: Series, x: A
   for (const value of failed)
     canvas.letter(Math.round(x.at(value) * (canvas.width - 1)), canvas.height - 1, FAILED, style);
   if (bare) return;
-  // From the right: the last point is always marked.
+  // Points are marked from the right: the last one always is.
   let free = Number.POSITIVE_INFINITY;
   for (const [column, row] of placed.toReversed()) {
     if (column > free) continue;

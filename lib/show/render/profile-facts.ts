@@ -50,7 +50,7 @@ export function answerText({ limit, pool, reason, safe, trials }: ProfileReport)
   );
 }
 
-/** What is said of a trial besides its numbers: its note, or the model of its prediction if it was refused. */
+/** Text about a trial besides its numbers: its note, or the model of its prediction if it was refused. */
 export function trialNote({ earlier, notes, prediction, status }: ProfileTrial): string {
   const parts = [
     notes,
@@ -62,7 +62,7 @@ export function trialNote({ earlier, notes, prediction, status }: ProfileTrial):
   return parts.filter((part) => part !== null).join('; ');
 }
 
-/** How far a prediction was from the peak, in percent of it; null: there is none of both. */
+/** Error of a prediction, in percent of the peak; null: one of the two is missing. */
 export function predictionError({ peakBytes, predictedBytes, status }: ProfileTrial): number | null {
   if (peakBytes === null || predictedBytes === null || (status !== 'ok' && status !== 'over')) return null;
   return (predictedBytes / peakBytes - 1) * 100;

@@ -1,4 +1,4 @@
-/** What a recorded session says, for the terminal and for the page: how it ended, and its figures. */
+/** End and figures of a recorded session, for the terminal and for the page. */
 import { formatBytes, formatCount, formatDuration, inGiB } from '../../base/format.ts';
 import type { FastestChange, RecordedGpu, RecordedGrowth, RecordedSession, SessionEnd } from '../../types/index.ts';
 

@@ -1,4 +1,4 @@
-/** What the table, the plots and the page of a sweep say about one step. */
+/** Texts about one step, in the table, the plots and the page of a sweep. */
 import type { SweepStep } from '../../types/index.ts';
 
 /** Allocation and first touch: allocation alone would flatter kinds that take their pages on first touch. */
@@ -11,7 +11,7 @@ export function isFailed({ state }: SweepStep): boolean {
   return state !== 'ok' && state !== 'unsupported' && state !== 'not-reached';
 }
 
-/** Whether the step has times to show. One that failed in its first repeat has none that mean anything. */
+/** True if the step has times to show. A step that failed in its first repeat has none that mean anything. */
 export function isMeasured({ allocMs, repeats, state }: SweepStep): boolean {
   return allocMs !== null && (state === 'ok' || repeats > 0);
 }

@@ -127,7 +127,7 @@ export function hanging(label: string, text: string, width: number, whole: reado
 
 export interface Column {
   align: 'left' | 'right';
-  /** Takes the remaining width and is cut to it. At most one column; only uncoloured texts. */
+  /** Takes the remaining width and is cut to it. Allowed for at most one column, with uncoloured texts. */
   flexible?: boolean;
   /** A flexible column that is left out where less than 8 columns remain for it. */
   optional?: boolean;

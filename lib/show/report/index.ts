@@ -26,13 +26,13 @@ export type CsvReport = SweepReport | StressReport | LayoutReport | ProfileRepor
 /** Reports that have a page. */
 export type HtmlReport = CsvReport | CompareReport | FitReport | FitTable | FitLargest | FitTogether | LaunchReport;
 
-/** What a page shows besides its report. */
+/** Content of a page besides its report. */
 export interface HtmlOptions {
-  /** Of `fit()`: the model or size that was asked about. Default: its need. */
+  /** Model or size that `fit()` was asked about. Default: its need. */
   heading?: string;
-  /** Of `fit()`: the estimate behind the need, whose terms the page lists. */
+  /** Estimate behind the need of `fit()`, whose terms the page lists. */
   estimated?: EstimateReport | null;
-  /** Of `launch()`: the session of its recording, for the timeline. */
+  /** Session of the recording of `launch()`, for the timeline. */
   session?: RecordedSession | null;
 }
 
@@ -67,7 +67,7 @@ export async function toCsv(report: CsvReport): Promise<string> {
 /**
  * A report as one HTML file that works offline: picture, tables, and the report itself to save as JSON.
  *
- * @param report as for `toCsv()`, or of `fit()`, `fitTable()`, `fitLargest()`, `fitTogether()` or `launch()`.
+ * @param report as for `toCsv()`, or of `fit()` or `launch()`.
  * @throws TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for anything else.
  */
 export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Promise<string> {
@@ -103,7 +103,7 @@ export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Pro
     default:
       throw hasNone(
         report,
-        'a page: those of sweep(), stress(), layout(), profile(), readRecord(), fit(), fitTable(), fitLargest(), fitTogether() and launch() have',
+        'a page: those of sweep(), stress(), layout(), profile(), readRecord(), fit() and launch() have',
       );
   }
 }
@@ -134,7 +134,7 @@ function checkReport(call: string, report: unknown): void {
     throw invalidType(`the report of ${call}`, 'a report of umaprobe', report);
 }
 
-/** Also a report of another version, read from a file. */
+/** The error for a report without such a form, also one of another version, read from a file. */
 function hasNone({ schema }: { schema?: unknown }, expected: string): TypeError {
   return invalidValue('schema of the report', `one that has ${expected}`, schema);
 }

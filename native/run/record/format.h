@@ -39,7 +39,7 @@ struct Frame {
   uint32_t samples = 0;
   Range free;                 // MemFree, read at each sample
   Range available;            // MemAvailable, read at most every 10 ms
-  uint32_t lowest_at_us = 0;  // when MemFree was lowest, from the start of the frame
+  uint32_t lowest_at_us = 0;  // time of the lowest MemFree, from the start of the frame
   uint32_t lost = 0;          // frames that could not be kept before this one
   int64_t some_us = -1;       // PSI of memory since boot
   int64_t full_us = -1;

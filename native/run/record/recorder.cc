@@ -20,7 +20,7 @@ constexpr size_t kMaxNotes = 1024;
 constexpr size_t kMaxNoteBytes = 64u << 10;
 constexpr size_t kMaxPending = 1u << 20;
 
-// Of a frame: -1 is what was not read.
+// A frame has -1 for a number that was not read.
 int64_t whole(double number) { return known(number) ? static_cast<int64_t>(number) : -1; }
 
 MemoryReader::Every read_every() {
@@ -35,7 +35,7 @@ std::string timed_note(const std::string& json) {
   return "{\"bootUs\":" + std::to_string(boot_us()) + ",\"note\":" + json + "}";
 }
 
-// In the recording itself: nobody may be there to read a warning.
+// The note is in the recording itself, because nobody may be there to read a warning.
 std::string full_disk_note(uint64_t removed) {
   return timed_note(
       "{\"type\":\"problem\",\"text\":\"the disk is full: " + std::to_string(removed) +
@@ -188,7 +188,7 @@ void Recorder::finish_frame(int64_t end_us) {
 
 void Recorder::write_thread() {
   std::string records;
-  double notes = 0;  // in `records`
+  double notes = 0;  // number of notes in `records`
   uint64_t told_removed = 0;
   std::unique_lock<std::mutex> lock(mutex_);
   for (auto next = Clock::now();;) {
@@ -214,7 +214,7 @@ void Recorder::write_thread() {
     if (had_records) failed = segments_.append(records);
     // The folder is free for the next recorder once this one no longer runs.
     if (last) segments_.close();
-    // What could not be written is tried again.
+    // Records that could not be written are tried again.
     const double written_notes = failed ? 0 : std::exchange(notes, 0);
     if (!failed || segments_.written() != before || records.size() > kMaxPending) records.clear();
     report_.update([&](RecorderReport& report) {

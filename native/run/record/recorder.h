@@ -18,9 +18,9 @@
 namespace umaprobe {
 
 struct RecorderOptions {
-  int interval_us = 0;  // between readings of MemFree, 1,000 to 1,000,000
-  int frame_us = 0;     // readings that become one frame
-  int sync_us = 0;      // between two writes
+  int interval_us = 0;  // time between readings of MemFree, 1,000 to 1,000,000
+  int frame_us = 0;     // length of a frame
+  int sync_us = 0;      // time between two writes
   Segments::Options segments;
 };
 
@@ -28,14 +28,14 @@ struct RecorderReport {
   bool running = false;
   double samples = 0;
   double frames = 0;
-  double lostFrames = 0;  // not written in time
+  double lostFrames = 0;  // frames that were not written in time
   double writtenBytes = 0;
-  double writtenNotes = 0;     // of note(), since the start
-  double removedSegments = 0;  // because the disk is full
-  double cpuMs = 0;            // of the thread that reads
+  double writtenNotes = 0;     // notes of note() since the start
+  double removedSegments = 0;  // segments removed because the disk is full
+  double cpuMs = 0;            // processor time of the thread that reads
   std::optional<double> lowestFree;
   std::optional<double> lowestAvailable;
-  std::optional<Failure> failure;  // of the last write; empty: it was written
+  std::optional<Failure> failure;  // the last write's; empty: it succeeded
 
   template <class Visitor>
   void visit(Visitor& field) const {
@@ -83,9 +83,9 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
 
   const RecorderOptions options_;
   const std::unique_ptr<Host> host_;
-  Segments segments_;  // used by the writing thread only, once it runs
+  Segments segments_;  // only the writing thread uses it, once it runs
 
-  // Used by the reading thread only.
+  // Only the reading thread uses these.
   Frame frame_;
   MemoryReader reader_;
   SharedReadings shared_;

@@ -40,7 +40,7 @@ int64_t clock_us(clockid_t clock) {
   return static_cast<int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000;
 }
 
-// 0 or an errno.
+// Returns 0 or an errno.
 int write_all(int fd, const std::string& bytes, uint64_t at) {
   size_t done = 0;
   while (done < bytes.size()) {
@@ -54,16 +54,16 @@ int write_all(int fd, const std::string& bytes, uint64_t at) {
 }
 
 constexpr uint64_t kBlock = 4096;
-// A segment can be read without its header if one of the copies is whole: 1 % of what is written.
+// A segment can be read without its header if one of the copies is whole: 1 % of the bytes written.
 constexpr uint64_t kCopyEvery = 64u << 10;
-// On a full disk; three minutes of frames of 100 ms.
+// Smallest segment, on a full disk: three minutes of frames of 100 ms.
 constexpr uint64_t kLeastSegment = 256u << 10;
 // Larger files with the name of a segment are another program's: the largest segment is 16 MiB.
 constexpr uint64_t kMostSegment = 64u << 20;
 
 uint64_t whole_blocks(uint64_t bytes) { return (bytes + kBlock - 1) / kBlock * kBlock; }
 
-// Bytes up to the last one that is not 0; nothing: it cannot be read.
+// Returns the number of bytes up to the last one that is not 0; empty: the file cannot be read.
 std::optional<uint64_t> written_bytes(int fd, uint64_t size) {
   std::string bytes(64 << 10, '\0');
   while (size > 0) {
@@ -119,7 +119,7 @@ std::optional<Failure> Segments::open() {
                    "another process records in this folder"};
   }
   if (auto failed = list()) return failed;
-  // Only the newest may be longer than what it holds: its recorder was killed.
+  // The newest segment alone may be longer than its contents: its recorder was killed.
   if (!files_.empty()) {
     File& newest = files_.back();
     newest.bytes = cut_zeros(folder_.get(), path(newest.number), newest.bytes);
@@ -147,7 +147,7 @@ std::optional<Failure> Segments::list() {
 
 void Segments::close() {
   end_segment();
-  // Another process may sign it from here on.
+  // Another process may sign the lock from here on.
   if (lock_ && ::ftruncate(lock_.get(), 0) == 0) ::flock(lock_.get(), LOCK_UN);
   lock_.close();
 }
@@ -223,7 +223,8 @@ uint64_t Segments::bytes_on_disk() const {
   return bytes;
 }
 
-// 0 or an errno. All of the file is allocated, so that a disk that fills up later costs nothing.
+// Returns 0 or an errno. The whole file is allocated, so that a disk that fills up later costs
+// nothing.
 int Segments::allocate(uint64_t number, uint64_t capacity, Descriptor& file) const {
   const std::string name = path(number);
   file = Descriptor(::openat(folder_.get(), name.c_str(),

@@ -1,5 +1,5 @@
-// A ring of segment files in one folder, bounded in bytes: a segment takes what was written to it,
-// so that many short recordings leave the long one before them. Used by one thread.
+// A ring of segment files in one folder, bounded in bytes: a segment takes no more than the bytes
+// written to it, so that many short recordings leave the long one before them. One thread uses it.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +31,12 @@ class Segments {
   // Ends the current segment and releases the folder.
   void close();
 
-  // Appends records and makes them durable. A full segment is followed by a new one; the oldest
-  // are removed, also where the disk has no room for even a small one.
+  // Appends records and makes them durable. A full segment is followed by a new one; the oldest are
+  // removed, also if the disk has no room for even a small one.
   std::optional<Failure> append(const std::string& records);
 
   uint64_t written() const { return written_; }
-  // Segments that had to go because the disk is full, not because the ring is.
+  // Number of segments removed because the disk is full, not because the ring is.
   uint64_t removed_for_room() const { return removed_for_room_; }
 
  private:
@@ -47,11 +47,11 @@ class Segments {
 
   std::optional<Failure> list();
   std::optional<Failure> begin_segment();
-  // Cuts off what was allocated and never written.
+  // Cuts off the part that was allocated and never written.
   void end_segment();
   int allocate(uint64_t number, uint64_t capacity, Descriptor& file) const;
   uint64_t bytes_on_disk() const;
-  // Whether there was one.
+  // Returns whether there was a segment.
   bool remove_oldest();
   std::string path(uint64_t number) const;
 
@@ -59,10 +59,10 @@ class Segments {
   Descriptor folder_;
   Descriptor lock_;
   Descriptor file_;
-  std::vector<File> files_;  // on disk, oldest first
-  std::string copy_;         // of the header of the current segment, as a record
+  std::vector<File> files_;  // all files on disk, oldest first
+  std::string copy_;         // the header of the current segment, as a record
   uint64_t next_number_ = 1;
-  uint64_t at_ = 0;  // in the current segment
+  uint64_t at_ = 0;  // position in the current segment
   uint64_t capacity_ = 0;
   uint64_t written_ = 0;
   uint64_t removed_for_room_ = 0;

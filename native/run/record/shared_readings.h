@@ -1,4 +1,4 @@
-// Readings of the machine that one process takes and another one uses: where the guard of a program
+// Readings of the machine that one process takes and another one uses: if the guard of a program
 // and a recorder run side by side, the guard reads, and the recorder need not.
 #pragma once
 
@@ -19,18 +19,19 @@ class SharedReadings {
   SharedReadings(const SharedReadings&) = delete;
   SharedReadings& operator=(const SharedReadings&) = delete;
 
-  // Of the recorder: new memory without a name. False: the kernel has none.
+  // Called by the recorder: makes new memory without a name. False: the kernel has none.
   bool create();
-  // For the guard to inherit; -1: there is none.
+  // The descriptor that the guard inherits; -1: there is none.
   int descriptor() const { return file_.get(); }
-  // Calls use(reading) for each that was written since the last call, and returns their number.
-  // What was overwritten meanwhile is left out.
+  // Calls use(reading) for each reading that was written since the last call, and returns their
+  // number. Readings that were overwritten meanwhile are left out.
   template <class Use>
   size_t take(Use use);
-  // A guard that was killed says nothing; then another one may write.
+  // Lets another guard write: one that was killed has not said that it ended.
   void forget_writer();
 
-  // Of the guard: takes the descriptor over. False: it is no such memory, or another guard writes.
+  // Called by the guard: takes the descriptor over. False: it is no such memory, or another guard
+  // writes.
   bool open(int descriptor);
   void write(const MemoryReading& reading);
   void end_writing();
@@ -58,7 +59,7 @@ size_t SharedReadings::take(Use use) {
   for (; taken_ != written; ++taken_) {
     const MemoryReading reading = memory_->readings[taken_ % kSize];
     std::atomic_thread_fence(std::memory_order_acquire);
-    // The next one to be written takes the place of the oldest.
+    // The next reading to be written takes the place of the oldest.
     if (memory_->written.load(std::memory_order_relaxed) - taken_ >= kSize) continue;
     use(reading);
     count++;

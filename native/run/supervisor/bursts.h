@@ -1,5 +1,6 @@
-// Falls that are over before anything can be done: a program takes 2 GiB in 70 ms, and rests. Once
-// the next one has begun it is expected to take as much as the largest of the last seconds.
+// A burst is a fall that is over before anything can be done: a program takes 2 GiB in 70 ms, and
+// rests. The next burst, once it has begun, is expected to take as much as the largest of the last
+// seconds.
 #pragma once
 
 #include "run/supervisor/rules.h"
@@ -28,7 +29,8 @@ class Bursts {
   double age() const { return falling_ ? t_ - began_ : kUnknown; }
   // Bytes a second of the present fall.
   double speed() const { return (from_ - last_) / age(); }
-  // What will be left at the end of the present fall; kUnknown: it is no burst, or the first.
+  // The memory that will be left at the end of the present fall; kUnknown: it is no burst, or the
+  // first.
   double expected() const {
     const bool seen = t_ - largest_at_ < rules_.burst_memory_s;
     const bool is_alike = falling_ && age() <= rules_.burst_for_s && from_ - last_ < largest_ &&

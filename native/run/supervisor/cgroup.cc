@@ -15,7 +15,7 @@
 namespace umaprobe {
 namespace {
 
-// Of a machine with cgroup v2 alone, then of one that has both.
+// The mounts of a machine with cgroup v2 alone, then of one that has both versions.
 constexpr const char* kMounts[] = {"/sys/fs/cgroup%.*s", "/sys/fs/cgroup/unified%.*s"};
 constexpr const char* kSystemdMount = "/sys/fs/cgroup/systemd%.*s";
 constexpr int kMaxDepth = 16;
@@ -59,7 +59,7 @@ void find_below(int folder, int depth, Processes& processes) {
   });
 }
 
-// The path of this process in cgroup v2; empty if there is none.
+// Returns the path of this process in cgroup v2; empty if there is none.
 std::string_view own_path(char* text, size_t size) {
   for (std::string_view rest = read_start("/proc/self/cgroup", text, size); !rest.empty();) {
     std::string_view line = take_line(rest);
@@ -68,7 +68,7 @@ std::string_view own_path(char* text, size_t size) {
   return {};
 }
 
-// systemd owns the tree that it manages, but for the groups that it marks as delegated.
+// systemd owns the tree that it manages, except the groups that it marks as delegated.
 bool is_delegated(int folder) {
   char value[8];
   for (const char* name : {"user.delegate", "trusted.delegate"}) {
@@ -106,7 +106,7 @@ bool Cgroup::create() {
   if (own.empty()) return false;
   for (const char* mount : kMounts) {
     if (!open_folder(mount, own == "/" ? "" : own)) continue;
-    // Of v1, the folder above all hierarchies has no such file.
+    // The folder above all hierarchies of v1 has no such file.
     if (::faccessat(folder_.get(), "cgroup.subtree_control", F_OK, 0) != 0) continue;
     char name[64];
     std::snprintf(name, sizeof name, "/umaprobe-guard-%d", ::getpid());

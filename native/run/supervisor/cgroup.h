@@ -1,4 +1,4 @@
-// A control group as a set of processes: what is in it, and its end. No limit is set: CUDA memory
+// A control group as a set of processes: its members, and their end. No limit is set: CUDA memory
 // is not accounted to control groups.
 #pragma once
 
@@ -12,32 +12,33 @@
 
 namespace umaprobe {
 
-// What the kernel charges to a control group, in bytes. CUDA memory is not among it.
+// The memory that the kernel charges to a control group, in bytes, without CUDA memory.
 struct CgroupMemory {
   double anonymous = 0, shared = 0, kernel = 0;  // shared: tmpfs, memfd, shared mappings
 };
 
 class Cgroup {
  public:
-  // `path`: of its folder, or below the mount of cgroup v2 or of systemd's, as systemctl and
-  // /proc/PID/cgroup say it. False: there is no such group.
+  // `path`: its folder, or the path below the mount of cgroup v2 or of systemd's, as systemctl and
+  // /proc/PID/cgroup print it. False: there is no such group.
   bool open(std::string_view path);
 
-  // A new group below the one of this process, where that is delegated: by systemd, to this user,
-  // or in a container without systemd. False: there is none.
+  // Makes a group below this process's group, if that is delegated: by systemd, to this user, or in
+  // a container without systemd. False: there is no new group.
   bool create();
-  // Of create(): moves what is left to the group above, and removes it.
+  // Removes a group that create() made; the processes left in it move to the group above.
   void remove();
 
-  // Adds its processes, and those of the groups below it.
+  // Adds the processes of this group and of the groups below it.
   void find(Processes& processes) const;
-  // All of it, at once, also what forks meanwhile. False: the kernel cannot, and nothing was sent.
+  // Kills all processes at once, also those that are forked meanwhile. False: the kernel cannot,
+  // and nothing was sent.
   bool kill() const;
-  // Whether it gets a share of the processor as a whole, beside this process.
+  // Returns whether the group gets a share of the processor as a whole, beside this process.
   bool has_weight() const;
-  // memory.stat; false: the group has none, as where the memory controller is off.
+  // Reads memory.stat; false: the group has none, for example because the memory controller is off.
   bool read_memory(CgroupMemory& memory) const;
-  // For the child that becomes the program, unless it was forked into the group.
+  // Called by the child that becomes the program, unless it was forked into the group.
   void join() const;
   // The descriptor of its folder; -1: there is no group.
   int folder() const { return folder_.get(); }

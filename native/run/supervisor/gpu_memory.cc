@@ -32,7 +32,7 @@ GpuMemory::GpuMemory(const MachineConfig& config, Host& host, double interval)
       has_pids_of_nvml_(has_pids_of_nvml(config)) {}
 
 void GpuMemory::start() {
-  // Without the thread nothing is ever known.
+  // If the thread cannot start, the GPU memory stays unknown.
   start_small_thread(this, kStackBytes);
 }
 
@@ -50,7 +50,7 @@ void GpuMemory::run() {
   CallContext context(false);
   const Fact<const Nvml*> nvml = open_nvml(config_);
   if (failure_of(nvml) || initialize_nvml(*std::get<const Nvml*>(nvml), context)) {
-    // A container may have CUDA without NVML: then it is not known who has the memory.
+    // A container may have CUDA without NVML: then the owners of the memory are not known.
     const bool driver = !failure_of(read_file(host_, "/proc/driver/nvidia/version"));
     const std::lock_guard<std::mutex> lock(mutex_);
     state_ = driver ? State::kWaiting : State::kAbsent;

@@ -1,5 +1,5 @@
 // GPU memory of processes, from NVML. Its calls may block for minutes in a wedge, so they run on a
-// thread of their own, and the guard uses what it has.
+// thread of their own, and the guard uses its last reading.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ namespace umaprobe {
 // kUnknown: it has not answered yet, or does not tell; and in a container, where NVML lists none of
 // these processes whatever they have.
 struct GpuUse {
-  double own = kUnknown;     // of the processes asked for, on all devices
-  double others = kUnknown;  // of all others, on those devices that share the host's memory
+  double own = kUnknown;     // memory of the processes asked for, on all devices
+  double others = kUnknown;  // memory of all others, on the devices that share the host's memory
   Clock::time_point read_at;
 };
 
@@ -47,7 +47,7 @@ class GpuMemory {
   static constexpr size_t kMost = 1024;
   using Uses = std::array<Use, kMost>;
 
-  // How many entries of `uses` were filled; empty if NVML failed.
+  // Returns how many entries of `uses` were filled; empty if NVML failed.
   std::optional<size_t> read(const Nvml& nvml, Uses& uses);
 
   const MachineConfig& config_;
@@ -61,7 +61,7 @@ class GpuMemory {
   Uses uses_{};
   size_t count_ = 0;
   Clock::time_point read_at_;
-  Uses next_{};  // used by the thread only
+  Uses next_{};  // only the thread uses it
 };
 
 }  // namespace umaprobe

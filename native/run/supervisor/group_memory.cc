@@ -14,7 +14,7 @@ namespace umaprobe {
 namespace {
 
 constexpr size_t kStackBytes = 256u << 10;
-// It takes so many times longer than a measurement took before the next one begins.
+// Pause before the next measurement, in durations of the last one.
 constexpr int kRest = 4;
 
 struct MachineMemory {

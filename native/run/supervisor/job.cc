@@ -11,6 +11,7 @@
 
 #include "base/digits.h"
 #include "base/passed_signal.h"
+#include "base/process_state.h"
 
 namespace umaprobe {
 namespace {
@@ -21,7 +22,7 @@ Descriptor open_process_file(pid_t pid, const char* name) {
   return Descriptor(::open(path, O_RDONLY | O_CLOEXEC));
 }
 
-// All signals stay pending. The last one has the number of another, which is forgotten.
+// All signals stay pending. The last one carries the number of another signal, which is forgotten.
 [[noreturn]] void be_witness(pid_t guard) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != guard) ::_exit(0);
@@ -88,7 +89,8 @@ bool Job::has_taken(int number) const {
   if (at == std::string_view::npos) return false;
   status.remove_prefix(at + kPending.size());
   const uint64_t pending = take_digits(status, 16).value_or(0);
-  // What the group got since: Ctrl-Z right after fg must not be undone by the SIGCONT of fg.
+  // The group got the opposite signal since: Ctrl-Z right after fg must not be undone by the
+  // SIGCONT of fg.
   if ((pending & opposites_of(number)) != 0) return true;
   if ((pending >> (number - 1) & 1) == 0) return false;
   sigval forget{};
@@ -104,28 +106,14 @@ void Job::end_witness() {
   witness_ = 0;
 }
 
-// Once umaprobe has ended, its pid may be another process's.
+// The pid of umaprobe may be another process's once umaprobe has ended.
 bool Job::has_parent() const { return parent_ != 0 && ::getppid() == parent_; }
 
-void Job::tell_parent(int signal) const {
-  if (!has_parent()) return;
-  sigval mark{};
-  mark.sival_int = kFromGuard;
-  ::sigqueue(parent_, signal, mark);
+void Job::tell_parent(int signal, pid_t program) const {
+  if (has_parent()) ::sigqueue(parent_, signal, marked(program));
 }
 
-void Job::stop(int signal) const { tell_parent(signal); }
-
-void Job::go_on() const { tell_parent(SIGCONT); }
-
-bool Job::is_stopped() const {
-  if (!parent_stat_ || !has_parent()) return false;
-  char text[512];
-  const ssize_t length = ::pread(parent_stat_.get(), text, sizeof text, 0);
-  const std::string_view stat(text, length > 0 ? static_cast<size_t>(length) : 0);
-  const size_t end = stat.rfind(") ");
-  return end != std::string_view::npos && stat.substr(end + 2, 1) == "T";
-}
+bool Job::is_stopped() const { return has_parent() && umaprobe::is_stopped(parent_stat_); }
 
 // SIGTTOU is blocked, so this is allowed to a process in the background.
 void Job::restore_terminal() const {

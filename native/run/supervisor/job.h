@@ -1,7 +1,7 @@
-// The job that the shell knows: the process group of umaprobe. Where there is a terminal, the
-// program runs in it as well, and what the terminal or a shell sends to the group reaches the
-// program without umaprobe. Elsewhere it has a group of its own, which the kernel signals at once,
-// however fast it forks.
+// The job that the shell knows: the process group of umaprobe. If there is a terminal, the program
+// runs in that group as well, and the signals of the terminal or a shell to the group reach the
+// program without umaprobe. Otherwise the program has a group of its own, which the kernel signals
+// at once, however fast it forks.
 #pragma once
 
 #include <sys/types.h>
@@ -18,32 +18,31 @@ class Job {
   Job(pid_t parent, bool tty);
   Job(const Job&) = delete;
 
-  // Of umaprobe.
+  // The process group of umaprobe.
   pid_t group() const { return group_; }
-  // Whether the program runs in it.
+  // Returns whether the program runs in that group.
   bool is_shared() const { return is_shared_; }
 
-  // Starts a process in the group, which only shows what is sent to the whole group.
+  // Starts a process in the group, which only shows the signals that are sent to the whole group.
   void start_witness();
-  // Whether umaprobe got this signal with its whole group: then the program has it. Once for each.
+  // Returns, once for each signal, whether umaprobe got it with its whole group: then the program
+  // has it.
   bool has_taken(int number) const;
   void end_witness();
-  void lose_witness() { witness_ = 0; }  // it was waited for
+  void lose_witness() { witness_ = 0; }  // the witness was waited for
   pid_t witness() const { return witness_; }
 
-  // The program was stopped by this signal: so is umaprobe, and its shell takes the terminal back.
-  void stop(int signal) const;
-  void go_on() const;
-  // Whether umaprobe runs.
+  // The program was stopped or continued by this signal: so is umaprobe, and a stop gives the
+  // terminal back to its shell.
+  void tell_parent(int signal, pid_t program) const;
+  // Returns whether umaprobe runs.
   bool has_parent() const;
-  // Whether umaprobe is stopped: SIGSTOP cannot be passed on by a handler.
+  // Returns whether umaprobe is stopped: no handler can pass SIGSTOP on.
   bool is_stopped() const;
 
   void restore_terminal() const;
 
  private:
-  void tell_parent(int signal) const;
-
   Descriptor tty_;
   termios modes_{};
   const pid_t parent_;

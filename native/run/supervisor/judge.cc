@@ -3,7 +3,7 @@
 namespace umaprobe {
 namespace {
 
-// Whether `holds` has been true for so many seconds; `start` is when it became so.
+// Returns whether `holds` has been true for this many seconds; `start` is when it became true.
 bool lasts(bool holds, double seconds, double now, double& start) {
   if (!holds) {
     start = kUnknown;
@@ -68,13 +68,13 @@ Verdict Judge::judge() {
   if (fall.since) take(verdict, level_of(-fall.slope), fall.since);
   if (const Level level = level_of_burst(); level != Level::kNone)
     take(verdict, level, recent_.before(now_.t, bursts_.age()));
-  // However slowly it gets there.
+  // The speed of the fall does not matter here.
   if (now_.left() < rules_.floor_bytes + rules_.crossing_bytes && known(above_.available))
     take(verdict, Level::kTerm, &above_);
   return verdict;
 }
 
-// Of memory that fell since then: others are shown to have taken it, or it is the program's.
+// Blames the program for the memory that fell since then, unless others are shown to have taken it.
 void Judge::take(Verdict& verdict, Level level, const Reading* since) {
   if (level <= verdict.level) return;
   const double others = since ? taken_by_others(*since) : kUnknown;
@@ -85,8 +85,8 @@ void Judge::take(Verdict& verdict, Level level, const Reading* since) {
   raise(verdict, level, reason_word::kFloorNear);
 }
 
-// What a fall by so many bytes a second asks for. The next level is the floor, or below it the
-// memory that is critical. After SIGTERM the grace is left.
+// Returns the level for a fall of this many bytes a second. The limit ahead is the floor, or below
+// the floor the critical memory. The program keeps its grace after SIGTERM.
 Level Judge::level_of(double fall) const {
   const double left = now_.left();
   if (left < rules_.kill_below_bytes) return Level::kNone;
@@ -106,7 +106,7 @@ Level Judge::level_of_burst() const {
   return seconds < rules_.kill_horizon_s ? Level::kKill : Level::kTerm;
 }
 
-// Whether less than a moment is left until nothing is.
+// Returns whether the memory will be gone within the horizon.
 bool Judge::is_critical(double fall) const { return now_.left() < fall * rules_.horizon_s; }
 
 const Reading* Judge::before(double age) const {
@@ -135,9 +135,9 @@ Judge::Fall Judge::fall() const {
   return fall;
 }
 
-// The bytes that other processes are shown to have taken, if that is most of the fall; kUnknown: it
-// is not, or not known. What belongs to no process is the program's: tmpfs, pipes, memory of the
-// kernel.
+// Returns the bytes that other processes are shown to have taken, if that is most of the fall;
+// kUnknown: it is not, or not known. Memory that belongs to no process counts as the program's:
+// tmpfs, pipes, memory of the kernel.
 double Judge::taken_by_others(const Reading& then) const {
   const Holdings& held = now_.held;
   const double seconds = now_.t - then.t;
@@ -156,8 +156,8 @@ double Judge::taken_by_others(const Reading& then) const {
   return most ? grew : kUnknown;
 }
 
-// Memory of the GPU is read twice a second, and a fall is seen in a tenth of one. So who took what
-// is told from what fell between the last two of these readings, unless the fall is faster now.
+// GPU memory is read twice a second, and a fall is seen in a tenth of a second. So the fall between
+// the last two of these readings tells who took the memory, unless the fall is faster now.
 double Judge::taken_between_gpu_readings(double fall) const {
   const Reading* last = recent_.earlier(now_.held.gpu_at);
   const Reading* first = last ? recent_.earlier(last->held.gpu_at) : nullptr;
@@ -177,7 +177,7 @@ bool Judge::other_evidence() const {
          (now_.swap_total > 0 && now_.swap_free < now_.swap_total * rules_.swap_used_up_share);
 }
 
-// Below the floor nothing more should be loaded; that alone is no danger.
+// Memory below the floor means that nothing more should be loaded; that alone is no danger.
 void Judge::judge_low(Verdict& verdict) {
   const bool low = now_.left() < rules_.floor_bytes;
   const bool long_low = lasts(low, rules_.low_for_s, now_.t, low_since_);

@@ -1,9 +1,9 @@
 // Decides from readings alone whether a program must be stopped. It knows no process and no clock,
 // so that a recorded series is judged as the machine was.
 //
-// One kind of evidence is not enough, but for memory that is critical or that the program takes
-// towards the floor: of healthy machines PSI was 98 % for two minutes, MemFree 1.2 GiB, and
-// MemAvailable rests at 4.9 GiB; in wedges MemAvailable rose to 46 GB.
+// One kind of evidence is not enough, except for critical memory and for memory that the program
+// takes towards the floor: healthy machines had PSI at 98 % for two minutes, MemFree of 1.2 GiB,
+// and MemAvailable at rest of 4.9 GiB; in wedges MemAvailable rose to 46 GB.
 #pragma once
 
 #include "run/supervisor/bursts.h"
@@ -24,10 +24,10 @@ inline const char* word_of(Level level) {
 
 struct Verdict {
   Level level = Level::kNone;
-  const char* reason = nullptr;  // of reason_word
+  const char* reason = nullptr;  // a reason_word
   double slope = kUnknown;       // bytes per second; negative: falls
   double seconds_to_floor = kUnknown;
-  double others_grew = kUnknown;  // where other processes took the memory: bytes
+  double others_grew = kUnknown;  // bytes that other processes took, if they took the memory
 };
 
 class Judge {
@@ -36,17 +36,18 @@ class Judge {
 
   // Judges the next reading.
   Verdict add(const Reading& now);
-  // Judges the last reading again, with what was measured since.
+  // Judges the last reading again, with the holdings measured since.
   Verdict again(const Holdings& held);
 
-  // Whether the next readings should have the memory of the program, because the floor is near.
+  // Returns whether the next readings should have the memory of the program, because the floor is
+  // near.
   bool wants_group() const { return wants_group_; }
 
  private:
   struct Fall {
     double slope = kUnknown;
     double now = kUnknown;           // the slope of the shortest time
-    const Reading* since = nullptr;  // of a fall that is more than noise, and still going on
+    const Reading* since = nullptr;  // start of a fall that is more than noise and still going on
   };
   Verdict judge();
   Fall fall() const;
@@ -65,7 +66,7 @@ class Judge {
   Trail<512> recent_;
   Trail<64> long_;
   Bursts bursts_;
-  Reading above_;  // the last one that was far enough above the floor
+  Reading above_;  // the last reading that was far enough above the floor
   double low_since_ = kUnknown;
   double evidence_since_ = kUnknown;
   double stalled_since_ = kUnknown;

@@ -21,17 +21,17 @@
 #include "run/supervisor/command.h"
 #include "run/supervisor/options.h"
 #include "run/supervisor/protection.h"
-#include "run/supervisor/raw_words.h"
 #include "run/supervisor/replay.h"
 #include "run/supervisor/watch.h"
 
 namespace umaprobe {
 namespace {
 
-// As shells: the command was not found, cannot be run. 1: the machine cannot be watched.
+// Exit codes, as shells have them: the command was not found, cannot be run. 1: the machine cannot
+// be watched.
 constexpr int kUsage = 2, kCannotRun = 126, kNotFound = 127, kFailed = 1;
 
-// Where umaprobe reads the report, it tells its user itself.
+// Prints nothing if umaprobe reads the report: it tells its user itself.
 int complain(const std::string& wrong, int code, bool reported = false) {
   if (reported) return code;
   std::fprintf(stderr, "umaprobe-guard: %s\n", wrong.c_str());
@@ -57,7 +57,8 @@ MachineConfig machine_config() {
   return config;
 }
 
-// What is open for the program alone. Who reads to the end of a pipe does not wait for the guard.
+// Returns the descriptors that are open for the program alone. The guard closes them, so a reader
+// of a pipe does not wait for the guard.
 std::vector<int> open_for_program(const SupervisorOptions& options) {
   std::vector<int> result;
   constexpr int kMost = 1024;
@@ -78,8 +79,8 @@ void report_failure(Report& report, const char* code, const std::string& message
   report.failed(line);
 }
 
-// Blocks all that would stop or end the guard but its own faults, and takes what is passed on to
-// the program if somebody sends it here.
+// Blocks every signal that would stop or end the guard, except its own faults, and takes the
+// signals that are passed on to the program if somebody sends them here.
 Descriptor take_signals(sigset_t& before) {
   sigset_t taken, blocked;
   sigemptyset(&taken);
@@ -173,7 +174,7 @@ int guard(const SupervisorOptions& options, Report& report) {
   int signal = 0;
   const int code = watch.run(std::move(target), protection.locked(), priority, signal);
   if (signal != 0 && code == 0) end_by_signal(signal);
-  // Threads may be stuck in the kernel or the driver: nothing is destroyed.
+  // Nothing is destroyed, because threads may be stuck in the kernel or the driver.
   ::_exit(code);
 }
 

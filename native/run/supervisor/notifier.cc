@@ -39,7 +39,7 @@ void handle_all(void (*handler)(int)) {
   for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(number, handler);
 }
 
-// Killed with its process group where it takes longer than `limit`.
+// The command is killed with its process group if it takes longer than `limit`.
 Notified run(const std::vector<char*>& words, Clock::duration limit, const Notice& notice) {
   const pid_t pid = ::fork();
   if (pid == 0) {

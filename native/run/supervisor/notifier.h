@@ -1,7 +1,7 @@
-// Runs a command after the guard has stopped something. A process of its own does, which is there
+// Runs a command after the guard has stopped something. A process of its own runs it, and starts
 // before the program: the guard, whose memory is locked, need not fork while the machine runs out
-// of memory, and is delayed by one write to a pipe. It is no child of the guard, so it is neither
-// measured, waited for nor stopped with the program.
+// of memory, and is delayed by one write to a pipe. That process is no child of the guard, so it is
+// neither measured, waited for nor stopped with the program.
 #pragma once
 
 #include <sys/types.h>
@@ -13,31 +13,31 @@
 
 namespace umaprobe {
 
-// What happened: the command's environment has it.
+// An action of the guard, as the command's environment has it.
 struct Notice {
   char action[16];
   char reason[32];
-  char target[256];  // of the whole system's; empty: there is one
+  char target[256];  // one of the whole system's targets; empty: there is only one
   double available;  // bytes; NaN: unknown
-  pid_t pid;         // of the program or the target; 0: a control group
+  pid_t pid;         // the program's or the target's; 0: a control group
 };
 
-// How the command ended.
+// The end of the command.
 struct Notified {
-  int exit_code;  // as shells say it: 127 is no such program, above 128 a signal
-  bool late;      // it took longer than it may, and was killed
+  int exit_code;  // the code of shells: 127 is no such program, above 128 a signal
+  bool late;      // the command took too long, and was killed
 };
 
 class Notifier {
  public:
-  // Before this process is urgent, locked into memory, or has blocked signals. `words`: the
-  // command. 0, or the errno.
+  // Must run before this process is urgent, locked into memory, or has blocked signals. `words`:
+  // the command. Returns 0, or the errno.
   int start(std::vector<char*> words, double limit_s);
 
   void tell(const Notice& notice);
-  // Whether nothing is waited for.
+  // Returns whether every command has ended.
   bool idle() const { return told_ == ended_; }
-  // Waits until the next command has ended. False: it does not answer, and is not waited for.
+  // Waits until the next command has ended. False: it does not answer in time.
   bool wait(Notified& notified);
   // The same without waiting.
   bool take(Notified& notified);

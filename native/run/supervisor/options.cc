@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kMostFd = 1 << 20, kMostPid = 1 << 30;
 
-// Each must be given.
+// These rules must all be given.
 constexpr Given<Rules> kRules[] = {
     {"floorBytes", &Rules::floor_bytes, 1, 0, kMostBytes},
     {"killBelowBytes", &Rules::kill_below_bytes, 1, 0, kMostBytes},
@@ -81,7 +81,7 @@ std::string parse_list(const Given<Values, Number> (&rows)[kRows], std::string_v
   return "";
 }
 
-// What is wrong with the value; `is_option`: whether there is one of this name.
+// Returns what is wrong with the value. `is_option`: there is an option of this name.
 std::string parse_option(std::string_view name, std::string_view value, SupervisorOptions& options,
                          Switches& switches, bool& is_option) {
   std::string wrong;

@@ -1,4 +1,4 @@
-// The command line: --name=value … -- FILE ARG… Only what differs between runs is said there.
+// The command line: --name=value … -- FILE ARG… It has only the values that differ between runs.
 #pragma once
 
 #include <sys/types.h>
@@ -11,12 +11,12 @@
 
 namespace umaprobe {
 
-// --load=drop,compact,free:N,step:N,least:N, of the program while it loads.
+// --load=drop,compact,free:N,step:N,least:N, actions while the program loads.
 struct LoadOptions {
-  double drop = 0, compact = 0;  // what is done then
-  double free_bytes = kUnknown;  // MemFree below which it is
-  double step_bytes = kUnknown;  // the program loads while its memory grows by so much
-  double least_bytes = 0;        // and while it holds less than this
+  double drop = 0, compact = 0;  // the actions
+  double free_bytes = kUnknown;  // they run while MemFree is below this
+  double step_bytes = kUnknown;  // the program loads while its memory grows by this much
+  double least_bytes = 0;        // and while the program holds less than this
 };
 
 // --fds=report:N,control:N,signals:N,readings:N; -1: none.
@@ -27,13 +27,13 @@ struct Descriptors {
   int readings = -1;  // shared memory for a recorder
 };
 
-// --program=tty,parent:N,openFiles:N,nohup,nicer: what the program is to umaprobe.
+// --program=tty,parent:N,openFiles:N,nohup,nicer: the program as umaprobe would run it.
 struct ProgramOptions {
-  int tty = 0;          // it has the terminal
+  int tty = 0;          // the program has the terminal
   int parent = 0;       // the process that stops and goes on with it
   int open_files = -1;  // its soft limit; -1: as it is
-  int nohup = 0;        // it ignores SIGHUP, as after nohup(1)
-  int nicer = 0;        // it yields, where the guard is not urgent
+  int nohup = 0;        // the program ignores SIGHUP, as after nohup(1)
+  int nicer = 0;        // the program yields if the guard is not urgent
 };
 
 struct SupervisorOptions {
@@ -45,7 +45,7 @@ struct SupervisorOptions {
 
   std::vector<char*> notify;  // a command that is run after a stop; empty: none
 
-  // Exactly one of them.
+  // Exactly one of these is set.
   char** command = nullptr;
   pid_t target_pid = 0;
   std::string target_cgroup;
@@ -53,7 +53,7 @@ struct SupervisorOptions {
   std::string replay;  // file
 };
 
-// The options, or what is wrong in one line.
+// Returns the options, or what is wrong in one line.
 std::variant<SupervisorOptions, std::string> parse_options(int argc, char** argv);
 
 }  // namespace umaprobe

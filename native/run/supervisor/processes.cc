@@ -18,11 +18,11 @@
 namespace umaprobe {
 namespace {
 
-// Beyond so many, reading the directory is cheaper.
+// Most pids that are tried one by one: reading the directory is cheaper beyond.
 constexpr pid_t kMostNew = 1024;
 
 bool has_pidfds() {
-  static const bool has = bool(open_process(::getpid()));  // since Linux 5.3
+  static const bool has = bool(open_process(::getpid()));  // pidfd_open(2) exists since Linux 5.3
   return has;
 }
 
@@ -77,7 +77,7 @@ void Processes::read_all() {
             [](const Entry& a, const Entry& b) { return a.process.pid < b.process.pid; });
 }
 
-// Without reading the directory, which takes as long as reading every process in it.
+// Does not read the directory, which would take as long as reading every process in it.
 void Processes::read_new(pid_t after, pid_t newest) {
   count_ = 0;
   for (pid_t pid = after + 1; pid <= newest; ++pid) {
@@ -108,7 +108,7 @@ Processes::Member Processes::now(pid_t pid) {
 }
 
 int Processes::signal(const Member& process, int number) {
-  // From here on no other process has it, on kernels that have these descriptors.
+  // No other process gets the pid from here on, on kernels that have these descriptors.
   const Descriptor held = open_process(process.pid);
   if (!held && errno == ESRCH) return ESRCH;
   if (process.started == 0 || now(process.pid).started != process.started) return ESRCH;
@@ -152,14 +152,14 @@ void Processes::find_descendants(const Member& root, bool below, bool all) {
     const Entry* const entry = find(pid);
     return entry ? entry->member : only_new && (pid == root.pid || has(pid));
   };
-  // A child's pid may be smaller than its parent's: until nothing changes.
+  // A child's pid may be smaller than its parent's, so the loop runs until nothing changes.
   for (bool changed = true; changed;) {
     changed = false;
     for (Entry* entry = first; entry != last; ++entry) {
       if (!entry->member && is_member(entry->parent)) changed = entry->member = true;
     }
   }
-  // Those that were read are added below, or their pids belong to other processes now.
+  // Members that were read are added below, or their pids belong to other processes now.
   const auto read_now = [&](const Member& member) { return !only_new || find(member.pid); };
   members_.remove_if(read_now);
   for (const Entry* entry = first; entry != last; ++entry) {

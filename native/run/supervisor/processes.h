@@ -1,5 +1,5 @@
-// The processes of the machine, found without allocating: who descends from whom, and what host
-// memory they take.
+// Finds the processes of the machine without allocating: their descent, and the host memory that
+// they take.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,8 @@
 
 namespace umaprobe {
 
-// pidfd_open(2); none, with errno set: there is no such process, or the kernel cannot.
+// Calls pidfd_open(2). Without a result errno is set: there is no such process, or the kernel
+// cannot.
 Descriptor open_process(pid_t pid);
 
 class Processes {
@@ -32,7 +33,7 @@ class Processes {
     const Member* begin() const { return all_.data(); }
     const Member* end() const { return all_.data() + count_; }
     bool has(pid_t pid) const;
-    // Beyond the room for 8192 they are left out.
+    // Adds a process; those beyond the room for 8192 are left out.
     void add(const Member& process);
     void clear() { count_ = 0; }
     void take(const Members& others);
@@ -47,23 +48,23 @@ class Processes {
     size_t count_ = 0;
   };
 
-  // The process that has this pid now; `started` is 0 if there is none.
+  // Returns the process that has this pid now; `started` is 0 if there is none.
   static Member now(pid_t pid);
-  // Signals this process, and no later one with its pid. 0, or errno.
+  // Signals this process, and no later one with its pid. Returns 0, or an errno.
   static int signal(const Member& process, int number);
 
-  // Never a member.
+  // Leaves the process out: it never becomes a member.
   void leave_out(pid_t pid) { left_out_ = pid; }
-  // Takes `root` and what descends from it as members; without `root` itself if `below` is set.
-  // What was a member stays one until it ends, also when its parent ends. Zombies are left out.
-  // Unless `all` is set, only processes that were started since the last search for this root are
-  // read: what did not descend from it never will.
+  // Takes `root` and its descendants as members; without `root` itself if `below` is set. A member
+  // stays one until it ends, also when its parent ends. Zombies are left out. Unless `all` is set,
+  // only processes that were started since the last search for this root are read: an older process
+  // that does not descend from it never will.
   void find_descendants(const Member& root, bool below, bool all);
-  // Nothing descends from `root` yet: its first search reads no older processes.
+  // Declares that nothing descends from `root` yet: its first search reads no older processes.
   void expect_descendants(pid_t root);
   void add(pid_t pid) { members_.add(now(pid)); }
   void clear() { members_.clear(); }
-  // In place of its own.
+  // Replaces the members.
   void take_members(const Members& others) { members_.take(others); }
 
   const Members& members() const { return members_; }
@@ -72,9 +73,9 @@ class Processes {
   const Member* end() const { return members_.end(); }
   bool has(pid_t pid) const { return members_.has(pid); }
 
-  // Memory of the members: `own`, what no other process has, and the largest share of what they
-  // have in common; kUnknown if none could be read. Members that have ended are left out from then
-  // on.
+  // Returns the memory of the members: `own`, which no other process has, and the largest share of
+  // their common memory; kUnknown if no member could be read. Members that have ended are left out
+  // from then on.
   double bytes(Host& host, double& own);
 
  private:
@@ -84,14 +85,14 @@ class Processes {
     bool zombie, member;
   };
   void read_all();
-  // Those with pids above `after`, up to `newest`.
+  // Reads the processes with pids above `after`, up to `newest`.
   void read_new(pid_t after, pid_t newest);
   void read_one(const char* name);
 
   const double page_size_;
   Descriptor proc_, loadavg_;
   pid_t left_out_ = 0;
-  pid_t root_ = 0, newest_ = 0;  // at the last search
+  pid_t root_ = 0, newest_ = 0;  // root and newest pid of the last search
   std::array<char, 1u << 15> names_{};
   std::array<Entry, 1u << 15> all_{};
   size_t count_ = 0;

@@ -23,8 +23,8 @@ bool write_oom_score(const char* text) {
   return file && ::write(file.get(), text, std::strlen(text)) == size;
 }
 
-// Locks what this process has mapped of files, one mapping after the other: without swap, memory
-// that runs short takes nothing else from it. False: the limit is too small for all of them.
+// Locks the files that this process has mapped, one mapping after the other: on a machine without
+// swap the kernel can take only these pages from it. False: the limit is too small for all of them.
 bool lock_files() {
   char text[16384];
   bool all = true;
@@ -52,9 +52,9 @@ void Protection::apply() {
     most = {memlock_.rlim_max, memlock_.rlim_max};
     ::setrlimit(RLIMIT_MEMLOCK, &most);
   }
-  // What is there now is all that the guard needs: it is read in and locked. Of what comes later,
-  // NVML's, only what is used: it maps ten times as much. With MCL_FUTURE a mapping beyond the
-  // limit would fail.
+  // The guard needs only the memory that exists now: it is read in and locked. NVML comes later and
+  // maps ten times as much as it uses, so only its used pages are locked. A mapping beyond the
+  // limit would fail with MCL_FUTURE.
   if (::mlockall(MCL_CURRENT) == 0) {
     const bool unlimited = most.rlim_cur == RLIM_INFINITY;
     locked_ = unlimited && ::mlockall(MCL_FUTURE | MCL_ONFAULT) == 0 ? "all" : "current";

@@ -1,5 +1,5 @@
-// Keeps the guard running while the machine runs out of memory, and gives the program what the
-// guard took for itself back.
+// Keeps the guard running while the machine runs out of memory, and undoes that in the process that
+// becomes the program.
 #pragma once
 
 #include <sys/resource.h>
@@ -14,12 +14,14 @@ class Protection {
 
   // "all", "current", "files" (its code) or "none".
   const char* locked() const { return locked_; }
-  bool spared() const { return spared_; }  // by the kernel's OOM killer
+  bool spared() const { return spared_; }  // the kernel's OOM killer takes the guard last
 
-  // Whether the guard gets the processor before all others; an ordinary user's cannot.
+  // Returns whether the guard gets the processor before all others; an ordinary user's guard
+  // cannot.
   bool urgent() const { return urgent_; }
 
-  // In the child, before it becomes the program: it is as nice as this process was, and `nicer`.
+  // Called in the child, before it becomes the program: it is as nice as this process was, and
+  // `nicer`.
   void undo_in_child(int nicer) const;
 
  private:

@@ -6,8 +6,8 @@
 
 namespace umaprobe {
 
-// One reading a line: {"t":seconds,"available":bytes,…}. Reports the first warning, SIGTERM and
-// SIGKILL, with the time `t` of the series. Returns the exit code; `wrong` then says why it is not
+// Reads one reading a line: {"t":seconds,"available":bytes,…}. Reports the first warning, SIGTERM
+// and SIGKILL, with the time `t` of the series. Returns the exit code; `wrong` says why it is not
 // 0.
 int replay(const SupervisorOptions& options, Report& report, std::string& wrong);
 

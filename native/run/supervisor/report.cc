@@ -53,7 +53,7 @@ void iso_time(char (&text)[32]) {
 
 Report::Report(int fd) : fd_(fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, 3)) {
   if (fd <= 2 || !fd_) return;
-  // This end of the pipe is ours alone; stdout may be the user's.
+  // This end of the pipe belongs to the guard alone; stdout may be the user's.
   ::fcntl(fd_.get(), F_SETFL, O_NONBLOCK);
   ::close(fd);
 }

@@ -1,5 +1,5 @@
-// The report: one JSON object a line. A reader that is stopped or gone never delays the guard: what
-// its pipe does not take is dropped, and `ended` says the actions again.
+// The report: one JSON object a line. A reader that is stopped or gone never delays the guard:
+// lines that the pipe does not take are dropped, and `ended` repeats the actions.
 #pragma once
 
 #include <array>
@@ -18,21 +18,21 @@ struct Action {
   char at[32];
   const char* action;
   const char* reason;
-  char target[256];  // of the whole system's; empty: there is one
+  char target[256];  // one of the whole system's targets; empty: there is only one
   bool dry_run;
-  int error;  // errno of what was tried; 0: done
+  int error;  // errno of the action; 0: it was done
   Reading reading;
   double others_grew;
   double slope;
   double seconds_to_floor;
 };
 
-// "2026-11-22T18:30:00.123Z" now.
+// Writes the present time: "2026-11-22T18:30:00.123Z".
 void iso_time(char (&text)[32]);
 
 class Report {
  public:
-  // -1: none. Closed in the program.
+  // `fd`: -1 is no report. The descriptor is closed in the program.
   explicit Report(int fd);
 
   // A line of lines.h.
@@ -43,10 +43,10 @@ class Report {
     send(json);
   }
   void action(const Action& action);
-  // Each waits for the reader for a moment: it is the last line.
+  // The last line, ended() or failed(), waits a moment for the reader.
   void ended(EndedLine line);
   void failed(const FailedLine& line) { send_last(json_of(line)); }
-  // Nobody reads any longer: from now on actions are lines of the system's log.
+  // Writes actions to the system's log from now on, because nobody reads any longer.
   void leave();
 
  private:
@@ -59,12 +59,12 @@ class Report {
   }
   void send(JsonLine& line);
   void send_last(JsonLine line);
-  // Whether nothing is left of an earlier line.
+  // Returns whether nothing is left of an earlier line.
   bool flush();
 
   static constexpr size_t kKept = 16;
   Descriptor fd_, log_;
-  std::array<char, 24576> rest_{};  // of a line that the pipe took in part
+  std::array<char, 24576> rest_{};  // rest of a line that the pipe took in part
   size_t rest_size_ = 0;
   std::array<Action, kKept> actions_{};
   size_t action_count_ = 0;

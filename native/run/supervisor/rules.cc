@@ -17,7 +17,7 @@ constexpr Given<Rules> kRules[] = {
 };
 #undef RULE
 
-// What is wrong with a line "name number"; empty: nothing.
+// Returns what is wrong with a line "name number"; empty: nothing.
 std::string take_rule(const std::string& line, Rules& rules) {
   const size_t space = std::min(line.find(' '), line.size());
   const std::string name = line.substr(0, space);

@@ -1,5 +1,5 @@
 // A thread that may be stuck in the kernel or a library. Its stack is small, because all memory of
-// the guard is locked, and it is never waited for: it ends with the process.
+// the guard is locked, and nothing waits for it: it ends with the process.
 #pragma once
 
 #include <pthread.h>
@@ -32,8 +32,8 @@ bool start_small_thread(Object* object, size_t stack_bytes) {
   return error == 0;
 }
 
-// Calls `call` on a new thread; false if it has not returned by `until`. What it uses must live as
-// long as the process.
+// Calls `call` on a new thread; false if it has not returned by `until`. Everything that it uses
+// must live as long as the process.
 template <class Call>
 bool returns_by(Clock::time_point until, size_t stack_bytes, Call call) {
   struct Pending {

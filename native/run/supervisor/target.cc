@@ -66,7 +66,8 @@ int Target::signal(Processes& processes, int number) const {
   return error;
 }
 
-// All of its process group at once. The number of a group is nobody else's while it has a member.
+// Signals all of its process group at once. No other group has the number while the group has a
+// member.
 bool Target::signal_group(const Processes& processes, int number) const {
   if (!has_group_) return false;
   const auto in_group = [this](const Processes::Member& member) {

@@ -1,4 +1,4 @@
-// What is guarded: the program that was started here, or what runs already.
+// A target of the guard: the program that was started here, or one that ran already.
 #pragma once
 
 #include <sys/types.h>
@@ -15,29 +15,30 @@ class Target {
  public:
   Target() = default;  // none
 
-  // A child, in a control group where there is one, and perhaps in a process group of its own. This
-  // process must be its subreaper, so that what leaves them is found as well.
+  // A child, in a control group if there is one, and perhaps in a process group of its own. This
+  // process must be its subreaper, so that processes that leave these groups are found as well.
   static Target child(pid_t pid, Cgroup cgroup, bool has_group);
-  // A process that others started, and its descendants. 0, or errno.
+  // A process that others started, and its descendants. Returns 0, or an errno.
   static int process(pid_t pid, Target& target);
   // A control group that others made. False: there is none.
   static bool control_group(std::string_view path, Target& target);
 
   explicit operator bool() const { return kind_ != Kind::kNone; }
-  pid_t pid() const { return process_.pid; }                     // 0 for a control group
-  pid_t group() const { return has_group_ ? process_.pid : 0; }  // 0: it has none of its own
+  pid_t pid() const { return process_.pid; }                     // 0: a control group
+  pid_t group() const { return has_group_ ? process_.pid : 0; }  // 0: no group of its own
   bool is_child() const { return kind_ == Kind::kChild; }
   const char* cgroup() const { return cgroup_ ? cgroup_.path() : nullptr; }
 
-  // `all`: reads all processes; else only those that are new.
+  // `all`: reads all processes; otherwise only new ones.
   void find(Processes& processes, bool all) const;
-  // What its control group holds; false: it has none of its own, or the kernel does not count it.
+  // Reads the memory of its control group; false: it has no group of its own, or the kernel does
+  // not count it.
   bool memory(CgroupMemory& memory) const { return cgroup_ && cgroup_.read_memory(memory); }
-  // Signals all of it. 0, or errno if no process got it.
+  // Signals all of its processes. Returns 0, or an errno if no process got the signal.
   int signal(Processes& processes, int number) const;
-  // Whether nothing is left; not for a child, whose end is waited for.
+  // Returns whether no process is left; not for a child, whose end is waited for.
   bool gone(Processes& processes) const;
-  // Readable when the process of others has ended; else -1.
+  // Returns a descriptor that is readable when the process of others has ended; otherwise -1.
   int end_fd() const { return pidfd_.get(); }
   void remove_cgroup();
 
@@ -47,19 +48,19 @@ class Target {
   enum class Kind { kNone, kChild, kProcess, kCgroup };
 
   Kind kind_ = Kind::kNone;
-  Processes::Member root_{};  // what it and its descendants are found by
+  Processes::Member root_{};  // the root by which it and its descendants are found
   Processes::Member process_{};
   bool has_group_ = false;
   Descriptor pidfd_;
   Cgroup cgroup_;
 };
 
-// Control groups in the order in which they may be stopped, as the control pipe says it:
+// Control groups in the order in which they may be stopped, as the control pipe gives them:
 // "cgroup:/a cgroup:/b".
 class TargetList {
  public:
   void set(std::string_view words);
-  // The first one that has processes; none if there is none.
+  // Returns the first one that has processes; none if there is none.
   Target first(Processes& processes) const;
 
  private:

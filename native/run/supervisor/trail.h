@@ -1,4 +1,4 @@
-// The last readings, to tell a fall and who takes the memory.
+// The last readings: they show a fall, and who takes the memory.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace umaprobe {
 template <size_t kSize>
 class Trail {
  public:
-  // Keeps 40 readings of each `window` seconds; those between them are left out.
+  // Keeps 40 readings of each `window` seconds, and leaves out the ones between them.
   explicit Trail(double window) : spacing_(window / 40) {}
 
   void add(const Reading& reading) {
@@ -21,7 +21,8 @@ class Trail {
     readings_[count_++ % kSize] = reading;
   }
 
-  // The newest one that is at least `age` seconds older than `now`; null: there is none.
+  // Returns the newest reading that is at least `age` seconds older than `now`; null: there is
+  // none.
   const Reading* before(double now, double age) const {
     constexpr double kRounding = 1e-6;
     const double latest = now - age + kRounding;
@@ -38,7 +39,7 @@ class Trail {
     return first < size ? &at(first) : nullptr;
   }
 
-  // The newest one of before `t`, without the one that was taken then.
+  // Returns the newest reading from before `t`, without the one that was taken at `t`.
   const Reading* earlier(double t) const {
     constexpr double kThen = 1e-3;
     return before(t, kThen);

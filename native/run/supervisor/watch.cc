@@ -15,7 +15,7 @@
 #include <ctime>
 
 #include "base/digits.h"
-#include "base/exit_stopped.h"
+#include "base/end_by_signal.h"
 #include "base/passed_signal.h"
 #include "run/supervisor/small_thread.h"
 
@@ -33,17 +33,25 @@ MemoryReader::Every read_every(const Rules& rules, bool records) {
   every.blocks = rules.read_blocks_s;
   every.lists = rules.read_lists_s;
   every.lists_near = rules.read_lists_near_s;
-  // From here on it may act.
+  // The guard may act below this.
   every.lists_below = rules.floor_bytes + rules.near_bytes;
   return every;
 }
 
-// What was inherited is not for the program.
+// Takes over an inherited descriptor, which the program must not get.
 Descriptor inherited(int fd) {
   if (fd < 0) return Descriptor();
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   ::fcntl(fd, F_SETFL, O_NONBLOCK);
   return Descriptor(fd);
+}
+
+// Keys and the size of a terminal reach its whole group. A handler of umaprobe may run so late that
+// the witness has had a SIGCONT since, and no longer shows the Ctrl-Z.
+bool is_of_terminal(const PassedSignal& signal) {
+  constexpr int kNumbers[] = {SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH};
+  return signal.code == SI_KERNEL &&
+         std::find(std::begin(kNumbers), std::end(kNumbers), signal.number) != std::end(kNumbers);
 }
 
 }  // namespace
@@ -91,7 +99,7 @@ std::optional<Failure> Watch::begin() {
     return Failure{"kernel", "read /proc/meminfo", std::nullopt, "ENODATA",
                    "/proc/meminfo has no MemAvailable line"};
   }
-  // What allocates at its first call.
+  // These calls allocate the first time.
   gpu_memory_.start();
   group_memory_.start();
   char at[32];
@@ -102,7 +110,7 @@ std::optional<Failure> Watch::begin() {
 int Watch::run(Target target, const char* locked, const char* priority, int& signal) {
   target_ = std::move(target);
   gpu_memory_.begin();
-  // What runs already does not load.
+  // A program that ran already does not load.
   if (!options_.command) load_.end();
   if (!options_.target_system) group_memory_.begin(target_);
   report_started(locked, priority);
@@ -123,7 +131,7 @@ int Watch::run(Target target, const char* locked, const char* priority, int& sig
   target_.remove_cgroup();
   if (left_) return 0;
   if (stopper_.active()) job_.restore_terminal();
-  // Where the guard ends, a unit or a container ends, and the command with it.
+  // A unit or a container may end with the guard, and the command with it, so the guard waits.
   for (Notified notified; notifier_.wait(notified);) report_notified(notified);
   report_ended();
   signal = exit_signal_;
@@ -147,7 +155,7 @@ void Watch::wait(Clock::duration time) {
   if (ready[3].revents != 0) take_passed_signals(false);
   if (Notified notified; ready[4].revents != 0) {
     if (notifier_.take(notified)) report_notified(notified);
-    // It was ended by somebody.
+    // Somebody has ended the notifier.
     if ((ready[4].revents & POLLIN) == 0) notifier_.close();
   }
 }
@@ -159,7 +167,7 @@ void Watch::take_signals() {
     if (number == SIGCHLD) {
       reap();
     } else if (!target_.is_child()) {
-      // What runs already is not ours to signal: the guard leaves it.
+      // The guard does not signal a program that ran already: it leaves it.
       ended_ = true;
     } else if (!ended_) {
       ::kill(target_.pid(), number);
@@ -169,12 +177,12 @@ void Watch::take_signals() {
   }
 }
 
-// `early`: they came before the program was there to take them with its group.
+// `early`: the signals came before the program was there to take them with its group.
 void Watch::take_passed_signals(bool early) {
   PassedSignal signal;
   ssize_t count = 0;
   while ((count = ::read(passed_signals_.get(), &signal, sizeof signal)) == sizeof signal) {
-    const bool taken = job_.has_taken(signal.number);
+    const bool taken = job_.has_taken(signal.number) || is_of_terminal(signal);
     passed_ = signal.number;
     // A child that was not waited for keeps its pid.
     if (!target_.is_child() || ended_ || (taken && !early && job_.is_shared())) continue;
@@ -204,10 +212,11 @@ void Watch::reap() {
     const bool was_stopped =
         std::exchange(stopped_by_, WIFSTOPPED(status) ? WSTOPSIG(status) : 0) != 0;
     if (stopped_by_ != 0) {
-      job_.stop(stopped_by_);
+      // Of the guard's own SIGSTOP umaprobe is stopped already, or continued since.
+      if (!stopped_here_ || stopped_by_ != SIGSTOP) job_.tell_parent(stopped_by_, pid);
       continue;
     }
-    if (was_stopped) job_.go_on();
+    if (was_stopped) job_.tell_parent(SIGCONT, pid);
     if (!has_ended) continue;
     ended_ = true;
     ended_at_ = Clock::now();
@@ -224,7 +233,7 @@ void Watch::take_control() {
         ::read(control_.get(), line_.data() + line_size_, line_.size() - line_size_);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count <= 0) {
-      // The parent is gone. The guard stays.
+      // The parent is gone, and the guard stays.
       control_.close();
       return;
     }
@@ -244,7 +253,7 @@ void Watch::obey(std::string_view line) {
   if (line == control_word::kLoaded) {
     load_.end();
   } else if (line == control_word::kStop) {
-    // Nothing of a whole system is stopped because nobody watches it any longer.
+    // The targets of a whole system are not stopped when nobody watches any longer.
     if (options_.target_system) {
       ended_ = true;
     } else {
@@ -274,7 +283,7 @@ void Watch::tick(Clock::time_point now) {
   report_reading(now);
 }
 
-// Before the program is stopped, it is asked once more who takes the memory.
+// Measures once more who takes the memory before the program is stopped.
 void Watch::judge(Clock::time_point now) {
   verdict_ = judge_.add(now_);
   if (verdict_.level < Level::kTerm || verdict_.level <= told_ || options_.target_system) return;
@@ -305,7 +314,7 @@ void Watch::take_holdings() {
 
 void Watch::act_on(const Verdict& verdict, Clock::time_point now) {
   if (verdict.level == Level::kNone) missing_told_ = Level::kNone;
-  // It goes on after SIGTERM: the floor is worth more than the rest of its grace.
+  // The fall goes on after SIGTERM: the floor is worth more than the rest of the grace.
   const bool goes_on =
       now_.left() < rules_.floor_bytes && now_.left() < left_at_stop_ - rules_.crossing_bytes;
   if (stopper_.must_kill(now) || (stopper_.active() && goes_on)) {
@@ -333,7 +342,7 @@ void Watch::stop(Level level, const char* reason, Clock::time_point now) {
   if (!stopper_.active()) left_at_stop_ = now_.left();
   int error = 0;
   if (!target_) {
-    // Tries again, and says so once.
+    // The guard tries again, and reports it once.
     next_stop_ = now + seconds(rules_.settle_s);
     told_ = Level::kWarn;
     if (level <= missing_told_) return;
@@ -348,7 +357,7 @@ void Watch::stop(Level level, const char* reason, Clock::time_point now) {
   if (options_.act && target_ && error == 0) notify(level, reason);
 }
 
-// Once for each that is stopped, unless the caller wished it.
+// Runs the command once for each target that is stopped, unless the caller asked for the stop.
 void Watch::notify(Level level, const char* reason) {
   if (notified_ || std::strcmp(reason, reason_word::kRequested) == 0) return;
   notified_ = true;
@@ -362,7 +371,7 @@ void Watch::notify(Level level, const char* reason) {
   notifier_.tell(notice);
 }
 
-// Of the whole system, one after the other is stopped until the memory is back.
+// Stops one target of the whole system after the other until the memory is back.
 void Watch::next_target(Clock::time_point now) {
   if (now < next_look_) return;
   next_look_ = now + seconds(rules_.look_s);
@@ -415,13 +424,13 @@ void Watch::mind_parent(Clock::time_point now) {
   } else if (!stopped && stopped_here_) {
     ::kill(target_.pid(), SIGCONT);
     stopped_here_ = false;
-  } else if (!stopped && stopped_by_ != 0) {
-    // The terminal's SIGTSTP, not handled by umaprobe yet, took the place of the guard's.
-    job_.stop(stopped_by_);
+  } else if (!stopped && stopped_by_ != 0 && stopped_by_ != SIGSTOP) {
+    // The terminal's SIGTSTP, which umaprobe has not handled yet, took the place of the guard's.
+    job_.tell_parent(stopped_by_, target_.pid());
   }
 }
 
-// The program has ended; one that was stopped has no process left.
+// Returns whether the program has ended; a program that was stopped has no process left then.
 bool Watch::over(Clock::time_point now) {
   if (options_.target_system) return ended_;
   if (stopper_.gives_up(now)) return true;
@@ -434,7 +443,7 @@ bool Watch::over(Clock::time_point now) {
       reap();
     }
     if (!has_children_) return true;
-    // Most of what outlives its parent does so for a moment.
+    // Most processes that outlive their parent do so for a moment only.
     if (!left_ && now >= ended_at_ + seconds(rules_.look_idle_s)) leave_rest();
     return !has_children_;
   }
@@ -443,9 +452,9 @@ bool Watch::over(Clock::time_point now) {
   return target_.gone(*processes_);
 }
 
-// timeout(1) sends its signal to umaprobe and then to the whole job. The program has ended of the
-// first one; the second is for what it left in its group, whose number is free once nothing is
-// left.
+// timeout(1) sends its signal to umaprobe and then to the whole job. The program has ended by the
+// first one; the second is for the processes that it left in its group, whose number is free once
+// no process is left.
 bool Watch::waits_for_job(Clock::time_point now) {
   constexpr std::chrono::milliseconds kLimit(500);
   const pid_t group = target_.group();
@@ -455,11 +464,11 @@ bool Watch::waits_for_job(Clock::time_point now) {
   return true;
 }
 
-// The end of the program is the end of umaprobe. This process goes on with what the program left,
-// and holds nothing that the shell or a pipe waits for.
+// The end of the program is the end of umaprobe. This process goes on with the processes that the
+// program left, and holds nothing that the shell or a pipe waits for.
 void Watch::leave_rest() {
   target_.find(*processes_, true);
-  // On a simulated machine nothing is left when umaprobe ends.
+  // A simulated machine keeps no process when umaprobe ends.
   const bool guards = options_.act && !simulated_;
   report_left(guards);
   if (!guards) {
@@ -473,7 +482,7 @@ void Watch::leave_rest() {
   report_.leave();
   control_.close();
   passed_signals_.close();
-  // It holds the output.
+  // The notifier holds the output.
   notifier_.close();
   const Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (int fd = 0; fd <= 2; ++fd) ::dup2(nothing.get(), fd);

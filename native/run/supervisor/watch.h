@@ -1,5 +1,5 @@
-// The guard at work: reads, judges, stops the program, reports. One thread, which allocates nothing
-// once the program runs.
+// The guard at work: reads, judges, stops the program, reports. It is one thread, which allocates
+// nothing once the program runs.
 #pragma once
 
 #include <signal.h>
@@ -23,16 +23,16 @@ namespace umaprobe {
 
 class Watch {
  public:
-  // `signals`: a descriptor of signalfd(2) with the signals to this process.
-  // It is never destroyed: its threads may be stuck.
+  // `signals`: a descriptor of signalfd(2) with the signals to this process. The watch is never
+  // destroyed: its threads may be stuck.
   Watch(const SupervisorOptions& options, const MachineConfig& config, Host& host, Report& report,
         Job& job, Notifier notifier, Descriptor signals);
 
-  // Takes a first reading. A failure: there is no MemAvailable, or a file does not answer, and
+  // Takes a first reading. Fails if there is no MemAvailable or a file does not answer: then
   // nothing can be watched.
   std::optional<Failure> begin();
 
-  // Watches until the program has ended, and what it started. Returns the exit code of this
+  // Watches until the program and all that it started have ended. Returns the exit code of this
   // process; `signal` is then the signal that ended the program, or 0.
   int run(Target target, const char* locked, const char* priority, int& signal);
 
@@ -81,20 +81,20 @@ class Watch {
   GpuMemory gpu_memory_;
   GroupMemory group_memory_;
   Target target_;
-  TargetList targets_;  // of the whole system, in their order
+  TargetList targets_;  // targets of the whole system, in order
   Stopper stopper_;
 
   Load load_;
   Level told_ = Level::kNone;
-  Level missing_told_ = Level::kNone;  // that there is no target
+  Level missing_told_ = Level::kNone;  // the level at which a missing target was reported
   const char* stop_reason_ = nullptr;
-  bool notified_ = false;  // of this stop
+  bool notified_ = false;  // the command has run for this stop
   double left_at_stop_ = kUnknown;
-  double left_at_group_ = kUnknown;  // when the memory of the program was last asked for
+  double left_at_group_ = kUnknown;  // memory left when the program was last measured
   Clock::time_point next_stop_, next_look_;
   int stopped_by_ = 0;         // signal that stopped the program; 0: it is not stopped
   bool job_killed_ = false;    // the process group of umaprobe got SIGKILL
-  bool stopped_here_ = false;  // because umaprobe was
+  bool stopped_here_ = false;  // stopped because umaprobe was
   bool ended_ = false;
   int passed_ = 0;  // the newest signal that umaprobe passed on
   bool has_children_ = true;

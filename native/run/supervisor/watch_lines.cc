@@ -1,4 +1,5 @@
-// What a watch reports: its start, a reading now and then, what the program left, and the end.
+// The lines of a watch: its start, a reading now and then, the processes that the program left, and
+// the end.
 #include <unistd.h>
 
 #include <array>

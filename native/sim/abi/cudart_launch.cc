@@ -76,7 +76,7 @@ UMASIM_API cudaError_t cudaLaunchKernelExC(const LaunchConfiguration* configurat
                 configuration->grid, configuration->block, arguments);
 }
 
-// From CUDA 12.1 on a program asks for the handle of its kernel once, and launches that.
+// A program of CUDA 12.1 and later asks for the handle of its kernel once, and launches that.
 UMASIM_API cudaError_t __cudaGetKernel(const KernelFunction** kernel,
                                        const void* host_function) noexcept {
   *kernel = registered_kernel(host_function);

@@ -74,7 +74,7 @@ UMASIM_API cudaError_t cudaMalloc(void** address, size_t bytes) noexcept {
 
 UMASIM_API cudaError_t cudaMallocManaged(void** address, size_t bytes, unsigned int) noexcept {
   return with_context("cudaMallocManaged", [&](const Call& call, int device) {
-    if (call.state().machine.devices[device].attributes.managed_memory == 0) {
+    if (call.state().machine.devices[device].attributes.managedMemory == 0) {
       return int{umaprobe::kCudaNotSupported};
     }
     return address == nullptr ? umaprobe::kCudaInvalidValue
@@ -108,7 +108,8 @@ UMASIM_API cudaError_t cudaHostRegister(void* address, size_t bytes, unsigned in
   return with_context("cudaHostRegister", [&](const Call& call, int device) {
     const Attributes& attributes = call.state().machine.devices[device].attributes;
     const bool read_only = (flags & kRegisterReadOnly) != 0;
-    if (attributes.host_register == 0 || (read_only && attributes.host_register_read_only == 0)) {
+    if (attributes.hostRegisterSupported == 0 ||
+        (read_only && attributes.hostRegisterReadOnlySupported == 0)) {
       return int{umaprobe::kCudaNotSupported};
     }
     return memory_register(call, device, address, bytes);
@@ -128,7 +129,7 @@ UMASIM_API cudaError_t cudaHostGetDevicePointer(void** device_address, void* add
                                                 unsigned int) noexcept {
   return with_context("cudaHostGetDevicePointer", [&](const Call& call, int device) {
     if (device_address == nullptr || address == nullptr) return int{umaprobe::kCudaInvalidValue};
-    if (call.state().machine.devices[device].attributes.can_map_host_memory == 0) {
+    if (call.state().machine.devices[device].attributes.canMapHostMemory == 0) {
       return int{umaprobe::kCudaNotSupported};
     }
     *device_address = address;

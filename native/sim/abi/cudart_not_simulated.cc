@@ -1,6 +1,6 @@
 // CUDA runtime: the functions of versions 11.8, 12.4 and 13.0 that the simulated machine lacks. A
 // program that is linked with the runtime starts nevertheless, and a call answers that it is not
-// supported. As no argument is read, one signature stands for all.
+// supported. All share one signature, because no argument is read.
 #include "sim/abi/cudart.h"
 
 // clang-format off
@@ -162,7 +162,7 @@ using namespace umasim;
   UMASIM_API cudaError_t name() noexcept { return not_simulated(#name); }
 UMASIM_NOT_SIMULATED(UMASIM_REFUSE)
 
-// Only packs its arguments.
+// Packs its arguments, and does nothing else.
 UMASIM_API ChannelFormat cudaCreateChannelDesc(int x, int y, int z, int w, int kind) noexcept {
   return {x, y, z, w, kind};
 }

@@ -1,5 +1,5 @@
-// CUDA runtime: what nvcc puts into a program besides its own code. Before main() the program
-// registers its images (fat binaries), and the kernels and variables in them; see host_runtime.h of
+// CUDA runtime: the calls that nvcc adds to a program's own code. The program registers its images
+// (fat binaries), and the kernels and variables in them, before main(); see host_runtime.h of
 // NVIDIA's toolkit. None of it needs a machine.
 #include <cstdlib>
 
@@ -23,7 +23,7 @@ UMASIM_API void __cudaUnregisterFatBinary(void** handle) noexcept {
   std::free(handle);
 }
 
-// For programs that ask whether an image has been loaded, which here needs no loading.
+// Some programs ask whether an image has been loaded, which here needs no loading.
 UMASIM_API char __cudaInitModule(void**) noexcept { return 1; }
 
 UMASIM_API void __cudaRegisterFunction(void** handle, const char* host_function, char*,

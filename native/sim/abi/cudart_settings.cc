@@ -1,6 +1,6 @@
 // CUDA runtime: settings, hints and relations between devices that programs ask for at their start.
-// They change nothing on a simulated machine; what it lacks is answered as a device that lacks it
-// answers.
+// They change nothing on a simulated machine; for a feature that it lacks, it answers as a device
+// without that feature does.
 #include "sim/abi/cudart.h"
 #include "sim/gpu/device_queue.h"
 
@@ -65,7 +65,7 @@ UMASIM_API cudaError_t cudaProfilerStop() noexcept { return accept("cudaProfiler
 
 UMASIM_API cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) noexcept {
   return runtime("cudaDeviceGetStreamPriorityRange", [&](const Call&) {
-    constexpr int kGreatest = -5;  // of every device of these generations
+    constexpr int kGreatest = -5;  // the same for every device of these generations
     if (least != nullptr) *least = 0;
     if (greatest != nullptr) *greatest = kGreatest;
     return 0;

@@ -11,10 +11,10 @@ UMASIM_API CUresult cuGetProcAddress_v2(const char* name, void** function, int c
 namespace umasim {
 namespace {
 
-constexpr int kOwn = 0;  // in place of a CUDA version: the machine's
+constexpr int kOwn = 0;  // stands for the machine's CUDA version
 
-// Where the machine has another major version, the last of the series: a program may bring its
-// own libcudart along.
+// Returns the last version of the series if the machine has another major version: a program may
+// bring its own libcudart along.
 int version_of(const Call& call, int cuda) {
   const int own = static_cast<int>(call.state().machine.driver.runtime_version);
   if (cuda == kOwn || own / 1000 == cuda) return own;
@@ -81,8 +81,8 @@ cudaError_t umasim_cudart_entry_point(int cuda, const char* name, void** functio
   return runtime("cudaGetDriverEntryPoint", [&](const Call& call) {
     if (name == nullptr || function == nullptr) return int{umaprobe::kCudaInvalidValue};
     const int wanted = version == 0 ? version_of(call, cuda) : version;
-    // The numbers of cudaDriverEntryPointQueryResult are those that the driver answers. Without a
-    // place for them a function that is not found is an error.
+    // The numbers of cudaDriverEntryPointQueryResult are those that the driver answers. A function
+    // that is not found is an error if there is no place for them.
     int result = 0;
     const int status = cuGetProcAddress_v2(name, function, wanted, 0, &result);
     if (found != nullptr) *found = result;

@@ -146,14 +146,14 @@ UMASIM_API CUresult cuCtxGetDevice(CUdevice* device) noexcept {
 
 UMASIM_API CUresult cuCtxGetApiVersion(CUcontext, unsigned int* version) noexcept {
   return driver("cuCtxGetApiVersion", [&](const Call&) {
-    constexpr unsigned int kVersion = 3020;  // since CUDA 3.2
+    constexpr unsigned int kVersion = 3020;  // the version since CUDA 3.2
     if (version == nullptr) return int{umaprobe::kCudaInvalidValue};
     *version = kVersion;
     return 0;
   });
 }
 
-// For a context that was created and not attached to, the same as cuCtxDestroy.
+// Does the same as cuCtxDestroy for a context that was created and not attached to.
 UMASIM_API CUresult cuCtxDetach(CUcontext context) noexcept { return cuCtxDestroy_v2(context); }
 
 // The names of CUDA 3 and earlier, which programs that open the library by hand still use; the

@@ -56,7 +56,7 @@ std::string exported_name(const char* name, int cuda_version) {
   return name;
 }
 
-// This library, by whatever path it was loaded.
+// Returns the handle of this library, by whatever path it was loaded.
 void* self() {
   Dl_info info;
   static void* const handle = dladdr(reinterpret_cast<void*>(&exported_name), &info) != 0
@@ -115,7 +115,7 @@ UMASIM_API CUresult cuGetProcAddress_v2(const char* name, void** function, int c
   });
 }
 
-// That of CUDA 11.3 to 11.8, with an error for a function that is not found.
+// The function of CUDA 11.3 to 11.8, with an error for a function that is not found.
 UMASIM_API CUresult cuGetProcAddress(const char* name, void** function, int cuda_version,
                                      uint64_t) noexcept {
   return run_call(Library::kCuda, "cuGetProcAddress", [&](const Call& call) {

@@ -84,7 +84,7 @@ UMASIM_API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* address
                                                  unsigned int) noexcept {
   return in_context("cuMemHostGetDevicePointer_v2", [&](const Call& call, int device) {
     if (out == nullptr || address == nullptr) return int{umaprobe::kCudaInvalidValue};
-    if (call.state().machine.devices[device].attributes.can_map_host_memory == 0) {
+    if (call.state().machine.devices[device].attributes.canMapHostMemory == 0) {
       return int{umaprobe::kCudaNotSupported};
     }
     *out = reinterpret_cast<uintptr_t>(address);

@@ -1,7 +1,7 @@
 // CUDA driver: the functions of versions 11.8, 12.4 and 13.0 that the simulated machine lacks, with
 // those for OpenGL, EGL and VDPAU. A program that is linked with the driver, or that insists on
 // finding all functions before it uses any, starts nevertheless, and a call answers that it is not
-// supported. As no argument is read, one signature stands for all.
+// supported. All share one signature, because no argument is read.
 #include "sim/abi/cudrv.h"
 
 // clang-format off

@@ -4,10 +4,11 @@
 
 namespace umasim {
 
-// Whether this library is preloaded. Linked as libcudart, it simulates CUDA only.
+// Returns whether this library is preloaded. A library that is linked as libcudart simulates CUDA
+// only.
 bool preloaded();
 
-// Whether the path is below /proc or /sys, and this library is preloaded.
+// Returns whether the path is below /proc or /sys, and this library is preloaded.
 bool may_be_simulated(const char* path);
 
 // The function that this library replaces.

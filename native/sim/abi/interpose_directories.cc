@@ -30,11 +30,11 @@ namespace {
 // An open directory with simulated names.
 struct Listing {
   std::string path;
-  std::set<std::string> names;   // of the machine
-  std::set<std::string> hidden;  // of the real directory, which the machine lacks
-  std::set<std::string> unread;  // of `names`, which the real directory has not shown yet
+  std::set<std::string> names;   // names that the machine has
+  std::set<std::string> hidden;  // names of the real directory that the machine lacks
+  std::set<std::string> unread;  // `names` that the real directory has not shown yet
   bool shows_real;               // false: the real stream is that of another directory
-  dirent entry;                  // what the last readdir() returned
+  dirent entry;                  // the result of the last readdir()
 };
 
 std::mutex& guard = *new std::mutex;
@@ -53,7 +53,7 @@ bool concerns(const char* path) {
          (may_be_simulated(path) || plain(path) == "/proc" || plain(path) == "/sys");
 }
 
-// What the machine says about a directory. Nothing, for one that it does not concern.
+// Returns the machine's names for a directory; none for one that it does not concern.
 Listing listing_of(const std::string& path) {
   Listing listing{path, {}, {}, {}, true, {}};
   Session* current = session();
@@ -94,7 +94,7 @@ Entry* next_real(const char* name, DIR* stream, Listing& listing) {
   return nullptr;
 }
 
-// One more name of the machine; null after the last.
+// Returns the next name of the machine; null after the last.
 dirent* next_simulated(Listing& listing) {
   if (listing.unread.empty()) return nullptr;
   const std::string name = *listing.unread.begin();

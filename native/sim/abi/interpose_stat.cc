@@ -25,7 +25,8 @@
 namespace umasim {
 namespace {
 
-// What the machine says about a path before the real Linux is asked, or after it knew no such path.
+// The moment at which the machine is asked about a path: before the real Linux, or after it knew no
+// such path.
 enum class When { kFirst, kInsteadOfNothing };
 
 // Sets `status` if the machine answers for the path.

@@ -64,7 +64,8 @@ UMASIM_API int sysinfo(struct sysinfo* info) noexcept {
 }
 
 // __sysconf() is glibc's under the name that no library replaces. A sanitizer's runtime asks before
-// it can watch anything, and before dlsym() works: what is not about memory goes straight on.
+// it can watch anything, and before dlsym() works: questions that are not about memory go straight
+// on.
 UMASIM_API __attribute__((no_sanitize("thread", "address"))) long sysconf(int name) noexcept {
   switch (name) {
     case _SC_PHYS_PAGES:

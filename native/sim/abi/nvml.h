@@ -52,7 +52,7 @@ nvmlReturn_t nvml_value(const char* name, nvmlDevice_t handle, NvmlValue NvmlAns
 // GPU utilization while CUDA works, percent: as read on a GB10 under load.
 constexpr unsigned int kBusyPercent = 96;
 
-// Whether CUDA works on the device at present.
+// Returns whether CUDA works on the device at present.
 bool is_busy(State& state, int device);
 
 // Copies text, or returns NVML_ERROR_INSUFFICIENT_SIZE.

@@ -15,7 +15,7 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int* count) noexcept;
 UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index,
                                                       nvmlDevice_t* device) noexcept;
 
-// What a device is.
+// The identity of a device.
 UMASIM_API nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char* name,
                                           unsigned int size) noexcept;
 UMASIM_API nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char* uuid,

@@ -1,6 +1,6 @@
 // NVML: the functions of CUDA 12.4's nvml.h that the simulated machine does not model. A program
 // that looks all of them up before it uses any finds them, and a call answers that it is not
-// supported. As no argument is read, one signature stands for all.
+// supported. All share one signature, because no argument is read.
 #include "sim/abi/nvml.h"
 
 // clang-format off

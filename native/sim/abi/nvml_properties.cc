@@ -1,4 +1,4 @@
-// NVML: what a device is, and the modes that it is in.
+// NVML: the identity of a device, and its modes.
 #include "sim/abi/nvml.h"
 #include "sim/gpu/device_identity.h"
 
@@ -94,7 +94,7 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetMemoryBusWidth(nvmlDevice_t device,
                                                     unsigned int* bits) noexcept {
   return nvml_device("nvmlDeviceGetMemoryBusWidth", device, bits != nullptr,
                      [&](const Call&, int, const Device& facts) {
-                       *bits = static_cast<unsigned>(facts.attributes.memory_bus_width);
+                       *bits = static_cast<unsigned>(facts.attributes.globalMemoryBusWidth);
                        return 0;
                      });
 }

@@ -205,8 +205,8 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, uns
                sampling_us);
 }
 
-// The readings that have a number instead of a function of their own. None is simulated, and each
-// is refused by itself, as NVML refuses those that a device lacks.
+// The readings that have a number instead of a function of their own. They are not simulated: each
+// is refused by itself, as NVML refuses readings that a device lacks.
 UMASIM_API nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count,
                                                  nvmlFieldValue_t* values) noexcept {
   return nvml_device("nvmlDeviceGetFieldValues", device, values != nullptr && count > 0,

@@ -26,9 +26,9 @@ bool device_reaches(const Machine& machine, int device, const Allocation& alloca
       return true;
     case BlockKind::kPinned:
     case BlockKind::kRegistered:
-      return attributes.can_map_host_memory != 0;
+      return attributes.canMapHostMemory != 0;
     case BlockKind::kSystem:
-      return attributes.pageable_memory_access != 0;
+      return attributes.pageableMemoryAccess != 0;
     default:
       return false;
   }

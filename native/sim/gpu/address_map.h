@@ -15,9 +15,9 @@ inline uint64_t offset_in(AllocationIterator allocation, const void* address) {
   return reinterpret_cast<uintptr_t>(address) - allocation->first;
 }
 
-// Whether a kernel on the device can access the allocation.
+// Returns whether a kernel on the device can access the allocation.
 bool device_reaches(const Machine& machine, int device, const Allocation& allocation);
-// Whether the allocation gets its memory on first touch.
+// Returns whether the allocation gets its memory on first touch.
 inline bool is_lazy(const Allocation& allocation) {
   return allocation.kind == BlockKind::kManaged || allocation.kind == BlockKind::kSystem;
 }

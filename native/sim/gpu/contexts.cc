@@ -77,8 +77,8 @@ int create_context(const Call& call, int device, bool primary, Context** context
 }
 
 int ensure_primary(const Call& call, int device, Context** context) {
-  // Held while a context is created, so two threads cannot create two. It is not the session's
-  // lock, so that a thread that only asks for the context does not wait.
+  // This lock is held while a context is created, so two threads cannot create two. It is not the
+  // session's lock, so that a thread that only asks for the context does not wait.
   static std::mutex& creating = *new std::mutex;
   const std::lock_guard<std::mutex> guard(creating);
   Session& session = call.session();

@@ -30,8 +30,8 @@ int create_context(const Call& call, int device, bool primary, Context** context
 void destroy_context(const Call& call, Context* context);
 bool is_live(Session& session, const Context* context);
 
-// The current device of this thread, and whether it refuses the call. Without a context,
-// runtime_device() creates one and driver_device() returns CUDA_ERROR_INVALID_CONTEXT.
+// Both return the current device of this thread, and whether it refuses the call. If there is no
+// context, runtime_device() creates one and driver_device() returns CUDA_ERROR_INVALID_CONTEXT.
 int runtime_device(const Call& call, int* device);
 int driver_device(const Call& call, int* device);
 

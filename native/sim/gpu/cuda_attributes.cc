@@ -12,27 +12,9 @@ struct Row {
 };
 
 constexpr Row kDescribed[] = {
-    {umaprobe::kAttrClockRate, &Attributes::clock_khz},
-    {umaprobe::kAttrMultiProcessorCount, &Attributes::multi_processor_count},
-    {umaprobe::kAttrIntegrated, &Attributes::integrated},
-    {umaprobe::kAttrCanMapHostMemory, &Attributes::can_map_host_memory},
-    {umaprobe::kAttrMemoryClockRate, &Attributes::memory_clock_khz},
-    {umaprobe::kAttrGlobalMemoryBusWidth, &Attributes::memory_bus_width},
-    {umaprobe::kAttrL2CacheSize, &Attributes::l2_cache_size},
-    {umaprobe::kAttrAsyncEngineCount, &Attributes::async_engine_count},
-    {umaprobe::kAttrUnifiedAddressing, &Attributes::unified_addressing},
-    {umaprobe::kAttrManagedMemory, &Attributes::managed_memory},
-    {umaprobe::kAttrPageableMemoryAccess, &Attributes::pageable_memory_access},
-    {umaprobe::kAttrConcurrentManagedAccess, &Attributes::concurrent_managed_access},
-    {umaprobe::kAttrHostRegisterSupported, &Attributes::host_register},
-    {umaprobe::kAttrPageableMemoryAccessUsesHostPageTables,
-     &Attributes::pageable_uses_host_page_tables},
-    {umaprobe::kAttrDirectManagedMemAccessFromHost, &Attributes::direct_managed_from_host},
-    {umaprobe::kAttrHostRegisterReadOnlySupported, &Attributes::host_register_read_only},
-    {umaprobe::kAttrMemoryPoolsSupported, &Attributes::memory_pools},
-    {umaprobe::kAttrGpuDirectRdmaSupported, &Attributes::gpu_direct_rdma},
-    {umaprobe::kAttrDmaBufSupported, &Attributes::dma_buf},
-    {umaprobe::kAttrHostNumaId, &Attributes::host_numa_id},
+#define X(name, number, ...) {number, &Attributes::name},
+    UMAPROBE_CUDA_ATTRIBUTES(X)
+#undef X
 };
 
 // Equal on all GPUs of these generations; common programs read them.
@@ -77,7 +59,7 @@ constexpr Constant kConstant[] = {
     {111, 1024},       // shared memory that the driver reserves per block
 };
 
-// What a multiprocessor holds, by compute capability: the table of technical specifications in
+// The limits of a multiprocessor, by compute capability: the table of technical specifications in
 // NVIDIA's CUDA programming guide.
 struct Multiprocessor {
   int capability, threads, shared_kib, blocks;  // 10 * major + minor: from this one on

@@ -41,7 +41,7 @@ struct Touched {
   int id;          // their block
 };
 
-// Marks a range of a lazy allocation as touched. Nothing is fresh outside of one.
+// Marks a range of a lazy allocation as touched. No byte outside of one is fresh.
 Touched touch_range(Session& session, const void* address, uint64_t bytes) {
   const uint64_t page = session.state->machine.linux_kernel.page_size;
   const std::lock_guard<std::mutex> guard(session.lock);
@@ -245,8 +245,8 @@ void memory_info(State& state, int device, size_t* free, size_t* total) {
     *free = saturating_sub(*total, state.world.gpu_device[device]);
     return;
   }
-  // MemFree, without page cache and pools. Where CUDA's total is less than MemTotal, allocations
-  // count against it (assumed: no such device has been read on Linux).
+  // The free memory is MemFree, without page cache and pools. Allocations count against CUDA's
+  // total if that is less than MemTotal (assumed: no such device has been read on Linux).
   *free = std::min(free_bytes(state), saturating_sub(*total, state.world.gpu_host));
 }
 

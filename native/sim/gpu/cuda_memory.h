@@ -24,8 +24,8 @@ uint64_t device_total(const State& state, int device);
 
 // System memory, as mmap() gives it. Returns null and sets errno on an error.
 void* system_map(Session& session, uint64_t bytes);
-// The processor writes to the range. Returns 0, -EINVAL outside of system memory, or -ENOMEM where
-// the machine has no memory left and does not wedge.
+// The processor writes to the range. Returns 0, -EINVAL outside of system memory, or -ENOMEM if the
+// machine has no memory left and does not wedge.
 int system_touch(Session& session, void* address, uint64_t bytes);
 void system_unmap(Session& session, void* address, uint64_t bytes);
 

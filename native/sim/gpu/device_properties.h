@@ -1,6 +1,6 @@
-// cudaDeviceProp of CUDA 11, 12 and 13: where the filled fields lie. The struct of CUDA 12 is that
-// of CUDA 11 with more behind it; CUDA 13 has removed fields. test/clients/abi_cuda.cc compares the
-// lists with NVIDIA's header of whichever version is installed.
+// cudaDeviceProp of CUDA 11, 12 and 13: the offsets of the filled fields. The struct of CUDA 12 is
+// that of CUDA 11 with more behind it; CUDA 13 has removed fields. test/clients/abi_cuda.cc
+// compares the lists with NVIDIA's header of whichever version is installed.
 #pragma once
 #include <cstddef>
 

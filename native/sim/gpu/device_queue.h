@@ -6,7 +6,7 @@
 
 namespace umasim {
 
-// When the device finishes its queued work and can begin new work, at the earliest now.
+// Returns when the device finishes its queued work and can begin new work, at the earliest now.
 double ready_at(const Call& call, int device);
 // Queues work of `ms`. Take `start_ms` from ready_at() before a first touch of the work's memory,
 // because the touch sleeps while the work already runs.

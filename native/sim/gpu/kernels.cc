@@ -32,7 +32,7 @@ bool reaches(const Call& call, int device, uint64_t address, uint64_t bytes) {
          device_reaches(call.state().machine, device, allocation->second);
 }
 
-// Whether a scripted corruption hits this fill, and the offset of the wrong byte.
+// Returns whether a scripted corruption hits this fill, and the offset of the wrong byte.
 bool corrupted(State& state, const Arguments& arguments, uint64_t* offset) {
   const Locked locked(state);
   bool hit = false;

@@ -26,7 +26,7 @@ struct Segment {
   const char* address;
   uint64_t size;
   bool filled;
-  uint64_t seed, first;  // of the fill
+  uint64_t seed, first;  // the fill's arguments
 };
 // The segments of `size` bytes at `offset` of the allocation at `base`.
 std::vector<Segment> split_segments(const Fills& fills, const char* base, uint64_t offset,

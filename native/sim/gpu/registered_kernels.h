@@ -6,14 +6,14 @@
 
 namespace umasim {
 
-// Registers a kernel. One of the names of the fill or verify kernel is taken for that kernel: the
-// program's code is machine code or compressed, so its parameters cannot be read.
+// Registers a kernel. A kernel with the name of the fill or verify kernel is taken for that one:
+// the program's code is machine code or compressed, so its parameters cannot be read.
 void register_kernel(const void* image, const void* host_function, const char* name);
 void unregister_kernels(const void* image);
 
 // The kernel of a host function, or null. It stays valid after its image is unregistered.
 const KernelFunction* registered_kernel(const void* host_function);
-// Whether this is a kernel that was returned before.
+// Returns whether this kernel was returned before.
 bool is_registered(const KernelFunction* kernel);
 
 }  // namespace umasim

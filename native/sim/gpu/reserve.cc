@@ -25,11 +25,11 @@ uint64_t piece_bytes(const State& state) {
                  kDriverBlock);
 }
 
-// Who asks for memory, as the record of a wedge names it.
+// The requester of memory, as the record of a wedge names it.
 struct Requester {
   State* state;
   int pid;
-  const char* name;  // of the function
+  const char* name;  // the function's name
 };
 
 Requester requester_of(const Call& call) {

@@ -20,7 +20,7 @@ std::vector<Session*>& sessions() {
   static std::vector<Session*>& all = *new std::vector<Session*>;
   return all;
 }
-// Set by attach_session(). If empty, UMAPROBE_SIM decides.
+// attach_session() sets it. If it is empty, UMAPROBE_SIM decides.
 std::string& attached_path() {
   static std::string& path = *new std::string;
   return path;

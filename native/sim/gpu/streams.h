@@ -22,7 +22,7 @@ int stream_destroy(Stream* stream);
 int stream_wait(const Call& call, int device, const Stream* stream);
 int stream_query(const Call& call, int device, const Stream* stream);
 
-// Whether the stream is being captured into a graph: no, because graphs are not modelled.
+// Tells whether the stream is being captured into a graph: no, because graphs are not modelled.
 int stream_is_capturing(int* status);
 // Exchanges the mode of this thread (0 to 2) that says which calls a capture elsewhere forbids.
 int exchange_capture_mode(int* mode);
@@ -32,9 +32,9 @@ int event_destroy(Event* event);
 int event_record(const Call& call, int device, const Stream* stream, Event* event);
 int event_wait(const Call& call, const Event* event);
 int event_query(const Call& call, const Event* event);
-// In milliseconds of the simulated clock.
+// Sets `ms` to milliseconds of the simulated clock.
 int event_elapsed(const Call& call, const Event* begin, const Event* end, float* ms);
-// What is queued later waits for all that is queued now, so there is nothing to do.
+// Does nothing: work that is queued later waits for all that is queued now.
 int stream_wait_event(const Event* event);
 
 }  // namespace umasim

@@ -12,7 +12,7 @@
 namespace umasim {
 namespace {
 
-// What the description says about the loss of a device that is lost.
+// Returns what the description says about the loss of a device that is lost.
 CudaAfterLoss after_loss(const Machine& machine, int device) {
   for (int i = 0; i < machine.event_count; i++) {
     const ScriptedEvent& event = machine.events[i];
@@ -35,8 +35,8 @@ bool contains(const VisibleDevices& list, int device) {
   return std::find(list.index, list.index + list.count, device) != list.index + list.count;
 }
 
-// The devices of the machine in the order of CUDA_DEVICE_ORDER. NVIDIA does not say what makes a
-// device the fastest; here it is multiprocessors times clock.
+// The devices of the machine in the order of CUDA_DEVICE_ORDER. NVIDIA does not say which device is
+// the fastest; here the measure is multiprocessors times clock.
 VisibleDevices all_devices(const State& state) {
   VisibleDevices all{};
   for (int device = 0; device < state.machine.device_count; device++) {
@@ -47,7 +47,7 @@ VisibleDevices all_devices(const State& state) {
   std::stable_sort(all.index, all.index + all.count, [&](int a, int b) {
     const auto speed = [&](int device) {
       const Attributes& attributes = state.machine.devices[device].attributes;
-      return attributes.multi_processor_count * attributes.clock_khz;
+      return attributes.multiProcessorCount * attributes.clockRateKHz;
     };
     return speed(a) > speed(b);
   });

@@ -9,8 +9,8 @@ struct VisibleDevices {
   int count, index[kMaxDevices];
 };
 
-// What cuInit finds, by CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER of the process: sets `visible`
-// and returns 0, or returns its error.
+// Finds the devices of cuInit by CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER of the process: sets
+// `visible` and returns 0, or returns its error.
 int find_visible_devices(const State& state, VisibleDevices* visible);
 
 // The ordinal of the device at a PCI address such as "0000:01:00.0". Returns a cudaError_t.

@@ -1,7 +1,8 @@
 // The libcudart of one CUDA version, UMASIM_CUDA: libcudart.so.11.0, .12 or .13. It depends on
 // libumasim, where all other functions are. The loader gives a program that was linked with
-// NVIDIA's library the functions of its version by their symbol version, and one that opens the
-// library by its name those of that library. One library under three names could do neither.
+// NVIDIA's library the functions of its version by their symbol version, and a program that opens
+// the library by its name the functions of that library. One library under three names could do
+// neither.
 #include "abi/umasim_cudart.h"
 #include "sim/abi/export.h"
 

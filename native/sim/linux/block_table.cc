@@ -8,7 +8,8 @@
 namespace umasim {
 namespace {
 
-// Whether the driver allocates this kind of memory itself: only that returns to its pools.
+// Returns whether the driver allocates this kind of memory itself: only that memory returns to its
+// pools.
 bool from_driver(BlockKind kind) {
   return kind == BlockKind::kDevice || kind == BlockKind::kContext || kind == BlockKind::kPinned;
 }
@@ -72,7 +73,7 @@ void free_block(State& state, int id, Freeing how) {
   world.gpu_device[block.device] -= block.device_bytes;
   if (kind == BlockKind::kSystem) return release_anon(state, &world.system, bytes);
   total_of(world, kind) -= bytes;
-  // On a wedged machine the freeing call hangs too, so its memory never becomes free.
+  // The freeing call hangs too on a wedged machine, so its memory never becomes free.
   const bool wedged = world.wedge.happened;
   if (!wedged && from_driver(kind) && state.machine.driver.system_memory_pools > 0) {
     world.pools += bytes;

@@ -4,7 +4,7 @@
 
 namespace umasim {
 
-// What frees a block. An exit frees memory over time, at timing.exitMsPerGiB.
+// The cause of a free. An exit frees memory over time, at timing.exitMsPerGiB.
 enum class Freeing { kByCall, kByExit };
 
 // Adds a block without memory. Returns its id, or -1 if the table is full.
@@ -15,7 +15,7 @@ void add_to_block(State& state, int id, uint64_t host_bytes, uint64_t device_byt
 void free_block(State& state, int id, Freeing how);
 // Recomputes the totals from the table, after a process died while it updated them.
 void recount(State& state);
-// Whether the totals are the sums of the table.
+// Returns whether the totals are the sums of the table.
 bool totals_agree(const State& state);
 
 }  // namespace umasim

@@ -15,7 +15,7 @@ namespace umasim {
 uint64_t cgroup_bytes(const State& state);
 std::string cgroup_stat_text(const State& state);
 
-// A write to memory.reclaim of the cgroup or of the `root` cgroup. It frees clean page cache, never
+// Writes to memory.reclaim of the cgroup or of the `root` cgroup: frees clean page cache, never
 // CUDA memory. Returns 0, -EINVAL, or -EAGAIN if it freed less than requested.
 int cgroup_reclaim(State& state, bool root, const char* data, size_t size, uint64_t* freed);
 

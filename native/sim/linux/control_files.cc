@@ -33,7 +33,7 @@ int write_control_file(State& state, ControlFile file, int pid, const char* data
     if (status != -EINVAL) record(state, pid, file, 0, *freed);
     return status;
   }
-  // One number with white space around it, like proc_dointvec_minmax().
+  // The file takes one number with white space around it, like proc_dointvec_minmax().
   const std::string text(data, size);
   const size_t begin = text.find_first_not_of(" \t\n");
   if (begin == std::string::npos) return -EINVAL;
@@ -75,7 +75,7 @@ void apply_control_writes(State& state) {
     uint64_t& applied = state.control_bytes_applied[index];
     for (; applied < written.size(); applied++) {
       uint64_t freed = 0;
-      // One digit at a time, because the boundaries between writes are unknown.
+      // Each digit is a write of its own, because the boundaries between writes are unknown.
       write_control_file(state, file, 0, &written[applied], 1, &freed);
     }
   }

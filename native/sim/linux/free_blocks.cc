@@ -52,8 +52,8 @@ BlockCounts divide(const State& state, uint64_t free_pages, uint64_t big_pages) 
   return counts;
 }
 
-// Of `all` blocks from order `low` to `high` the same share of each order: `pages` together, less
-// what is no whole block.
+// Returns the same share of each order from `low` to `high` of `all` blocks: `pages` together, less
+// the parts of blocks.
 BlockCounts share_of(const BlockCounts& all, uint64_t pages, int low, int high) {
   uint64_t of_all = 0;
   for (int order = low; order <= high; order++) of_all += all.of[order] << order;
@@ -95,7 +95,7 @@ std::vector<ZoneBlocks> zones_of(const State& state) {
   const uint64_t low_managed = std::min(linux_kernel.low_zone_bytes / page, total);
   const uint64_t low = std::min(linux_kernel.low_zone_bytes / page / 16 * 15, free / 8);
   const uint64_t low_big = proportion(low, big, free, kDriverBlock / page);
-  // low_big is rounded down, so that the rest may exceed what is free in the other zone.
+  // low_big is rounded down, so that the rest may exceed the free memory of the other zone.
   const uint64_t normal_big = std::min(big - low_big, free - low);
   std::vector<ZoneBlocks> zones;
   if (linux_kernel.low_zone_bytes > 0) {

@@ -13,7 +13,7 @@
 
 namespace umasim {
 
-// In the order of ProcessFile, without kNone.
+// The names have the order of ProcessFile, without kNone.
 const char* const kProcessFileNames[6] = {"comm", "statm", "cgroup", "cmdline", "stat", "status"};
 
 namespace {
@@ -164,7 +164,7 @@ bool is_scripted_directory(const State& state, const char* path) {
 bool knows_process(const State& state, ProcessFile file, int pid) {
   if (file == ProcessFile::kNone) return false;
   if (scripted(state, pid) != nullptr) return true;
-  // Of the real processes only the memory is simulated.
+  // The machine simulates only the memory of real processes.
   if (file != ProcessFile::kStatm && file != ProcessFile::kCgroup) return false;
   return pid == getpid() || client(state, pid) >= 0;
 }

@@ -7,13 +7,13 @@
 
 namespace umasim {
 
-// Whether the machine answers for a path, if only that there is no such file. All other paths are
-// left to the real Linux.
+// Returns whether the machine answers for a path, if only that there is no such file. All other
+// paths are left to the real Linux.
 bool is_simulated(const State& state, const char* path);
-// Whether this user may open a path; `access` is O_RDONLY, O_WRONLY or O_RDWR. Returns 0, -EACCES,
-// or -ENOENT for a path that is not simulated.
+// Tells whether this user may open a path; `access` is O_RDONLY, O_WRONLY or O_RDWR. Returns 0,
+// -EACCES, or -ENOENT for a path that is not simulated.
 int may_open(const State& state, const char* path, int access);
-// What stat() tells of a simulated file, or of the directory of a scripted process.
+// The stat() of a simulated file, or of the directory of a scripted process.
 struct FileStatus {
   int error;      // 0 or -ENOENT
   unsigned mode;  // type and rights
@@ -26,7 +26,7 @@ enum class Names { kPresent, kAbsent };
 std::set<std::string> names_in(const State& state, const std::string& directory, Names which);
 // The names in a directory, each followed by a newline. Returns 0 or -errno.
 int list_directory(const State& state, const char* path, std::string* names);
-// Whether the path is a control file, and which.
+// Returns whether the path is a control file, and which.
 bool find_control_file(const char* path, ControlFile* file);
 
 }  // namespace umasim

@@ -10,8 +10,8 @@ namespace {
 constexpr double kMappedCost = 3;        // cost factor: unmap first, major fault later
 constexpr double kSwappableShare = 0.8;  // share of unlocked memory; the rest is hot
 constexpr uint64_t kFaultedPages = 8;    // one in 8 reclaimed mapped pages faults again
-constexpr double kStallShare = 0.15;     // of direct reclaim (assumed)
-// Of compaction, which moves pages in memory and waits for no disk (assumed).
+constexpr double kStallShare = 0.15;     // stalled share of direct reclaim (assumed)
+// Stalled share of compaction, which moves pages in memory and waits for no disk (assumed).
 constexpr double kCompactionStallShare = 0.05;
 
 double gib(uint64_t bytes) { return static_cast<double>(bytes) / kGiB; }

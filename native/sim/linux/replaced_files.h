@@ -9,7 +9,7 @@ namespace umasim {
 // The replacement of a path; null if the description has none.
 const ReplacedFile* find_replaced(const Machine& machine, const char* path);
 
-// Whether its presence is described: not for a file that only hangs.
+// Returns whether the description replaces the answer: false for a file that only hangs.
 inline bool replaces_answer(const ReplacedFile* file) {
   return file != nullptr && file->answer != FileAnswer::kUsual;
 }

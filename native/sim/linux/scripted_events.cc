@@ -105,15 +105,15 @@ void stall_or_kill(State& state, const ScriptedEvent& event, uint64_t missing) {
   const int pid =
       event.process < 0 ? 0 : static_cast<int>(state.machine.processes[event.process].pid);
   stall(state, pid, "memory of another process", missing, world.scripted_stall_ms);
-  // On a machine that does not wedge, the OOM killer ends the requesting process.
+  // The OOM killer of a machine that does not wedge ends the requesting process.
   if (!state.machine.wedges && event.process >= 0 && event.kind == EventKind::kAnon) {
     world.counters.oom_kill++;
     end_process(state, event.process);
   }
 }
 
-// Where a curve is `after_ms` after its event began: the line between two points. It begins at 0
-// and stays at its last point. At a step, two points of one time, the later one holds.
+// Returns the value of a curve `after_ms` after its event began, on the line between two points.
+// The curve begins at 0 and stays at its last point. The later of two points of one time holds.
 double value_of_curve(const State& state, const ScriptedEvent& event, double after_ms) {
   if (event.repeat_ms > 0) after_ms = std::fmod(after_ms, event.repeat_ms);
   CurvePoint before{0, 0};
@@ -128,7 +128,7 @@ double value_of_curve(const State& state, const ScriptedEvent& event, double aft
   return before.value;
 }
 
-// Gives back what a curve took, as far as it is still there: reclaim may have been faster.
+// Gives back the memory that a curve took, as far as it still has it: reclaim may have been faster.
 void shrink(State& state, const ScriptedEvent& event, uint64_t bytes) {
   World& world = state.world;
   const auto kernel = [&](uint64_t& holder, uint64_t most) {

@@ -71,7 +71,7 @@ std::string set_fields(const std::string& list, Mode mode, Arguments* out) {
   return out->csv.fields.empty() ? kInvalid : "";
 }
 
-// Whether the format is one that is simulated: csv, with or without heading and units.
+// Returns whether the format is simulated: csv, with or without heading and units.
 bool set_format(const std::string& list, Csv* csv) {
   bool is_csv = false;
   for (const std::string& word : split(list)) {

@@ -21,8 +21,8 @@ enum class Mode {
 
 struct Arguments {
   Mode mode = Mode::kTable;
-  std::vector<std::string> gpus;      // of -i: indices, UUIDs, bus ids; none: all
-  std::vector<std::string> sections;  // of -d
+  std::vector<std::string> gpus;      // arguments of -i: indices, UUIDs, bus ids; none: all
+  std::vector<std::string> sections;  // arguments of -d
   Csv csv{{}, true, true};
   long loop_ms = 0;  // 0: once
 };

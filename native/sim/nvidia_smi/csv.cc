@@ -12,7 +12,7 @@ std::string cell(const Reading& reading, const char* unit) {
   return reading.status == 0 ? shown(reading, unit) : "[" + shown(reading) + "]";
 }
 
-// One line; `column(name)` is its text for a field.
+// Returns a line; `column(name)` is its text for a field.
 template <typename Column>
 std::string line(const Csv& csv, Column column) {
   std::string text;

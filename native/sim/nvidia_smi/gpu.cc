@@ -20,7 +20,7 @@ std::string name_of(unsigned int pid) {
 void add(const Gpu& gpu, List list, const char* type, std::vector<Process>* all) {
   unsigned int count = 0;
   std::vector<nvmlProcessInfo_t> infos;
-  // Between the two calls more processes may begin.
+  // More processes may begin between the two calls.
   while (list(gpu.handle, &count, infos.data()) == umaprobe::kNvmlInsufficientSize) {
     count += 8;
     infos.resize(count);

@@ -1,4 +1,4 @@
-// What the simulated nvidia-smi reads of a GPU, all of it from the simulated NVML.
+// The readings of a GPU that the simulated nvidia-smi shows, all from the simulated NVML.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
-// The simulated nvidia-smi. Its stdout is what nvidia-smi 580 would print, byte for byte where that
-// is known, because programs parse it. That it is simulated it says where no program reads: on
-// stderr while stdout is a terminal, and in --version and --help. The UUIDs of all shipped machines
-// begin with GPU-5117ab1e.
+// The simulated nvidia-smi. Its stdout is that of nvidia-smi 580, byte for byte where that is
+// known, because programs parse it. It says that it is simulated where no program reads: on stderr
+// while stdout is a terminal, and in --version and --help. The UUIDs of all shipped machines begin
+// with GPU-5117ab1e.
 #include <strings.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// What the simulated nvidia-smi prints: the table, the log of -q, and lists. The layout is that of
-// driver 580, as in published output of GB10 machines.
+// The output of the simulated nvidia-smi: the table, the log of -q, and lists. The layout is that
+// of driver 580, as in published output of GB10 machines.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,9 +10,9 @@ namespace umasim::smi {
 
 std::string table(const std::vector<Gpu>& gpus);
 
-// `sections`: those of -d, such as MEMORY; none: all.
+// `sections`: the sections of -d, such as MEMORY; none: all.
 std::string log(const std::vector<Gpu>& gpus, const std::vector<std::string>& sections);
-// Whether -d knows the section.
+// Returns whether -d knows the section.
 bool is_section(const std::string& name);
 std::string section_names();
 

@@ -9,7 +9,8 @@ namespace {
 // The largest integer that JavaScript, from which a description comes, holds exactly. The sum of
 // all sizes of a machine then fits into 64 bits.
 constexpr int64_t kMaxInteger = (1ll << 53) - 1;
-// In milliseconds 30,000 years: a time in nanoseconds that is computed with it fits into a double.
+// This many milliseconds are 30,000 years: a time in nanoseconds that is computed with it fits into
+// a double.
 constexpr double kMaxNumber = 1e15;
 
 }  // namespace

@@ -12,7 +12,7 @@ class Description {
  public:
   explicit Description(const char* text);
 
-  // Each reads the value of a path. On an error it records a message and leaves `out` unchanged.
+  // Each reads the value of a path. It records a message and leaves `out` unchanged on an error.
   void number(const std::string& path, double* out);
   void share(const std::string& path, double* out);  // from 0 to 1
   void integer(const std::string& path, int64_t* out);
@@ -39,7 +39,7 @@ class Description {
   }
   // The value, or `fallback` for a null, which the flat form omits.
   uint64_t bytes_or(const std::string& path, uint64_t fallback);
-  // Whether the path is a leaf or has leaves below it.
+  // Returns whether the path is a leaf or has leaves below it.
   bool has(const std::string& path) const;
   // Marks leaves that do not concern the simulator as read.
   void ignore(const std::string& prefix);

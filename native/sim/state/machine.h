@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "abi/cuda.h"
+
 namespace umasim {
 
 constexpr int kMaxDevices = 8;
@@ -45,11 +47,9 @@ struct Driver {
 };
 
 struct Attributes {
-  int64_t integrated, managed_memory, concurrent_managed_access, pageable_memory_access,
-      pageable_uses_host_page_tables, direct_managed_from_host, host_register,
-      host_register_read_only, can_map_host_memory, unified_addressing, memory_pools,
-      gpu_direct_rdma, dma_buf, l2_cache_size, multi_processor_count, memory_bus_width,
-      memory_clock_khz, clock_khz, async_engine_count, host_numa_id;
+#define X(name, ...) int64_t name;
+  UMAPROBE_CUDA_ATTRIBUTES(X)
+#undef X
 };
 
 // A value, or the nvmlReturn_t of the refusal.
@@ -117,12 +117,12 @@ enum class EventKind : int {
   kLost
 };
 
-// What cuInit answers in a process that starts after the loss of a device.
+// The answer of cuInit in a process that starts after the loss of a device.
 enum class CudaAfterLoss : int { kUnknownError, kNoDevice, kLeavesDeviceOut };
 
 // A point of an event that follows a curve.
 struct CurvePoint {
-  double after_ms;  // since the event began
+  double after_ms;  // time since the event began
   double value;     // bytes; of kPressure percent
 };
 
@@ -131,11 +131,12 @@ struct ScriptedEvent {
   bool after_first_allocation;  // at_ms counts from the first allocation
   double at_ms, over_ms;
   uint64_t bytes;
-  int process;                   // index into processes; -1: none
-  int device;                    // kLost only
-  double percent;                // kPressure only
-  int point_begin, point_count;  // in Machine::points; 0 points: the event has bytes or percent
-  double repeat_ms;              // the curve begins again after this time; 0: never
+  int process;     // index into processes; -1: none
+  int device;      // kLost only
+  double percent;  // kPressure only
+  int point_begin,
+      point_count;   // its range in Machine::points; 0 points: the event has bytes or percent
+  double repeat_ms;  // the curve begins again after this time; 0: never
   CudaAfterLoss cuda_after_loss;
 };
 
@@ -152,15 +153,15 @@ struct Corruption {
   uint64_t offset, after, times;
 };
 
-// What reading a file answers: what it usually does, the text of the description, or an error.
+// The answer of a file: its usual one, the text of the description, or an error.
 enum class FileAnswer : int { kUsual, kText, kMissing, kError };
 
 struct ReplacedFile {
   char path[128];
   FileAnswer answer;
   int error;                       // kError: an errno
-  uint64_t text_begin, text_size;  // kText: in Machine::file_texts
-  double hang_ms;                  // before the answer
+  uint64_t text_begin, text_size;  // kText: its range in Machine::file_texts
+  double hang_ms;                  // delay before the answer
 };
 
 struct Machine {

@@ -5,26 +5,9 @@ namespace umasim {
 namespace {
 
 constexpr Field<Attributes, int64_t> kAttributes[] = {
-    {"integrated", &Attributes::integrated},
-    {"managedMemory", &Attributes::managed_memory},
-    {"concurrentManagedAccess", &Attributes::concurrent_managed_access},
-    {"pageableMemoryAccess", &Attributes::pageable_memory_access},
-    {"pageableMemoryAccessUsesHostPageTables", &Attributes::pageable_uses_host_page_tables},
-    {"directManagedMemAccessFromHost", &Attributes::direct_managed_from_host},
-    {"hostRegisterSupported", &Attributes::host_register},
-    {"hostRegisterReadOnlySupported", &Attributes::host_register_read_only},
-    {"canMapHostMemory", &Attributes::can_map_host_memory},
-    {"unifiedAddressing", &Attributes::unified_addressing},
-    {"memoryPoolsSupported", &Attributes::memory_pools},
-    {"gpuDirectRdmaSupported", &Attributes::gpu_direct_rdma},
-    {"dmaBufSupported", &Attributes::dma_buf},
-    {"l2CacheSize", &Attributes::l2_cache_size},
-    {"multiProcessorCount", &Attributes::multi_processor_count},
-    {"globalMemoryBusWidth", &Attributes::memory_bus_width},
-    {"memoryClockRateKHz", &Attributes::memory_clock_khz},
-    {"clockRateKHz", &Attributes::clock_khz},
-    {"asyncEngineCount", &Attributes::async_engine_count},
-    {"hostNumaId", &Attributes::host_numa_id},
+#define X(name, ...) {#name, &Attributes::name},
+    UMAPROBE_CUDA_ATTRIBUTES(X)
+#undef X
 };
 
 // A device that shares the host's memory may have a carve-out beside MemTotal, which only NVML
@@ -61,7 +44,8 @@ void parse_device(Description& in, const std::string& at, Device& device) {
     in.fail(at + "sysmemFallback must be false if sharesHostMemory is true");
   }
   for (const auto& field : kAttributes) {
-    in.integer(at + "attributes." + field.key, &(device.attributes.*field.member));
+    const std::string path = at + "attributes." + field.key;
+    if (in.has(path)) in.integer(path, &(device.attributes.*field.member));
   }
   parse_nvml(in, at + "nvml.", device.nvml);
   check_memory(in, at, device);

@@ -17,7 +17,7 @@ constexpr Field<NvmlAnswers, NvmlValue> kNvmlValues[] = {
     {"performanceState", &NvmlAnswers::performance_state},
 };
 
-// What a machine file may leave out, as NVML of another driver or device may not have it.
+// Values that a machine file may leave out, as NVML of another driver or device may not have them.
 constexpr Field<NvmlAnswers, NvmlValue> kOptionalNvmlValues[] = {
     {"pcieGeneration", &NvmlAnswers::pcie_generation},
     {"pcieWidth", &NvmlAnswers::pcie_width},

@@ -41,7 +41,7 @@ void parse_loss(Description& in, const std::string& at, const Machine& machine,
   event.cuda_after_loss = static_cast<CudaAfterLoss>(in.choice(at + "cuInit", kAnswers));
 }
 
-// What an event of each kind needs besides the time.
+// The values that an event of each kind needs besides the time.
 enum class Needs { kBytes, kProcess, kBytesOfProcess, kPercent, kDevice };
 struct Kind {
   const char* name;
@@ -79,7 +79,8 @@ void parse_duration(Description& in, const std::string& at, ScriptedEvent& event
   event.over_ms = static_cast<double>(event.bytes) / rate * 1000;
 }
 
-// Whether an event of this kind can follow a curve: memory that can also shrink, and pressure.
+// Returns whether an event of this kind can follow a curve: memory that can also shrink, and
+// pressure.
 bool has_curve(EventKind kind) {
   switch (kind) {
     case EventKind::kAnon:

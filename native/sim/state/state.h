@@ -1,4 +1,4 @@
-// The state file: what the processes of one simulated machine share, under one robust mutex. It
+// The state file, which the processes of one simulated machine share under one robust mutex. It
 // holds plain data only. MemFree is derived and never stored, so a process that is killed during an
 // update cannot leave memory that is counted twice or not at all.
 #pragma once
@@ -141,7 +141,7 @@ struct State {
   uint64_t control_bytes_applied[2];      // bytes of each file of writes already applied
 };
 
-// Whether the device has fallen off the bus.
+// Returns whether the device has fallen off the bus.
 inline bool is_lost(const State& state, int device) {
   return (state.lost_devices >> device & 1) != 0;
 }

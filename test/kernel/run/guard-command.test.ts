@@ -8,9 +8,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hostMemorySync } from '../../../lib/core/host/meminfo.ts';
 import type { GuardReport } from '../../../lib/types/index.ts';
 import { CLI, cliEnvironment, exitOf, runUmaprobe, startUmaprobe, umaprobe } from '../../support/cli.ts';
+import { compileC } from '../../support/clients.ts';
 import { freezer } from '../../support/freezer.ts';
 import { besideOthers, watchOthers } from '../../support/other-programs.ts';
 import { hasSignal, removeGroup } from '../../support/processes.ts';
+import { ROOT } from '../../support/root.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import {
   BASH,
@@ -333,6 +335,18 @@ describe('a program in a terminal', () => {
     await reach('S', guarding, program);
   });
 
+  it('goes on where the guard’s stop comes after the fg of a shell', async () => {
+    const sender = join(temporaryFolder('sender'), 'send-marked');
+    compileC(join(ROOT, 'test/kernel/send_marked.c'), sender);
+    const { guarding, program } = await startCat();
+    const send = () => spawnSync(sender, [String(guarding), String(program)]).status;
+    expect(send()).toBe(0);
+    await waitFor('the signal taken', () => !hasSignal(guarding, 'ShdPnd', 'SIGTSTP'));
+    tmux('send-keys', 'line', 'Enter');
+    await shows(/^line\nline$/m);
+    expect([stateOf(guarding), stateOf(program)]).toEqual(['S', 'S']);
+  });
+
   it('is stopped with umaprobe by Ctrl-Z that umaprobe, which gets no processor, has not seen yet', async (context) => {
     const cold = freezer();
     if (cold === null) return context.skip('this user may not freeze processes');
@@ -347,14 +361,15 @@ describe('a program in a terminal', () => {
   });
 
   it('has a pipe with --ready, which is said, and keeps its keyboard, Ctrl-Z, fg and Ctrl-C', async () => {
-    const program = `sh -c 'test -t 1 && echo out-terminal || echo out-pipe; test -t 0 && echo in-terminal; echo ready; exec cat'`;
+    const program = (ready: string) =>
+      `sh -c 'test -t 1 && echo out-terminal || echo out-pipe; test -t 0 && echo in-terminal; echo ${ready}; exec cat'`;
     tmux('send-keys', `g() { '${process.execPath}' '${CLI}' guard "$@"; }; clear`, 'Enter');
-    tmux('send-keys', `g -- ${program}`, 'Enter');
+    tmux('send-keys', `g -- ${program('ready')}`, 'Enter');
     await shows(/^out-terminal\nin-terminal\nready$/m);
     expect(screen()).not.toContain('sees a pipe');
     tmux('send-keys', 'C-c');
     await keysGoTo('shell');
-    tmux('send-keys', `clear; g --ready ready -- ${program}`, 'Enter');
+    tmux('send-keys', `clear; g --ready ready -- ${program('ready')}`, 'Enter');
     await shows(
       /^umaprobe: --ready reads the output: the program sees a pipe and not this terminal\.\nout-pipe\nin-terminal\nready$/m,
     );
@@ -370,8 +385,8 @@ describe('a program in a terminal', () => {
     await keysGoTo('shell');
     tmux('send-keys', 'echo code-$?', 'Enter');
     await shows(/^code-130$/m);
-    tmux('send-keys', `clear; g -q --ready ready -- ${program}`, 'Enter');
-    await shows(/^out-pipe\nin-terminal\nready$/m);
+    tmux('send-keys', `clear; g -q --ready again -- ${program('again')}`, 'Enter');
+    await shows(/^out-pipe\nin-terminal\nagain$/m);
     expect(screen()).not.toContain('sees a pipe');
   });
 

@@ -68,7 +68,8 @@ const FUNCTIONS: Readonly<Record<string, readonly Call[]>> = {
   doctor: [doctor],
   processes: [umaprobe.processes],
   fit: [
-    (options) => umaprobe.fit({ bytes: 1 }, { schema: 'umaprobe/snapshot/1' } as never, options),
+    (options) =>
+      umaprobe.fit({ bytes: 1, snapshot: { schema: 'umaprobe/snapshot/1' }, ...(options as object) } as never),
     (options) => umaprobe.estimate('model', options),
   ],
   estimate: [(options) => umaprobe.estimate('model', options)],
@@ -87,7 +88,7 @@ const FUNCTIONS: Readonly<Record<string, readonly Call[]>> = {
   record: [umaprobe.record],
   'record show': [umaprobe.readRecord],
   cluster: [umaprobe.cluster],
-  'cluster check': [(options) => umaprobe.clusterCheck({ bytes: 1 }, options)],
+  'cluster check': [(options) => umaprobe.clusterCheck({ bytes: 1, ...(options as object) })],
 };
 
 /** Options of the library that have another name on the command line, and why. */
@@ -103,14 +104,15 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 const LIBRARY_ONLY: Readonly<Record<string, readonly string[]>> = {
   snapshot: ['hiddenDevices', 'childDeadlineMs'],
   watch: ['hiddenDevices', 'childDeadlineMs'],
-  fit: ['llama'],
+  fit: ['estimate', 'model', 'snapshot', 'llama'],
   sweep: ['range', 'tensors'],
   // --limit names it.
   profile: ['command', 'cwd', 'limitPool'],
   'cache compact': ['gate'],
   'cache reclaim': ['bytes'],
   cluster: ['answers', 'onCopy'],
-  'cluster check': ['answers', 'onCopy', 'llama'],
+  // --need names the bytes.
+  'cluster check': ['answers', 'onCopy', 'bytes', 'estimate', 'llama'],
   guard: ['command', 'target', 'cwd', 'env', 'stdio', 'forwardSignals'],
   launch: [
     ...['cwd', 'env', 'stdio', 'killBelowBytes', 'intervalMs', 'loadActions', 'forwardSignals'],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { UmaError } from '../../../lib/base/errors.ts';
 import { layoutExit, stressExit, sweepExit } from '../../../lib/cli/commands/probe-run.ts';
 import { TYPED_SIZES } from '../../../lib/cli/commands/sweep.ts';
-import type { Values } from '../../../lib/cli/core/command.ts';
+import type { OptionValues } from '../../../lib/cli/core/command.ts';
 import { describe as failureOf } from '../../../lib/cli/core/exit.ts';
 import { size, sizeOf } from '../../../lib/cli/core/options.ts';
 import { ownOptions, typedOptions } from '../../../lib/cli/core/typed-options.ts';
@@ -14,11 +14,11 @@ import { layoutOf, notMade, stepOf, stressOf, sweepOf } from '../../support/repo
 import { GB, GiB } from '../../support/units.ts';
 import { usageErrorOf } from '../../support/usage-error.ts';
 
-const own = (values: Values) => ownOptions(values, TYPED_SIZES, 'sweep');
-const options = (values: Values) => typedOptions(values, STRESS, 'stress');
+const own = (values: OptionValues) => ownOptions(values, TYPED_SIZES, 'sweep');
+const options = (values: OptionValues) => typedOptions(values, STRESS, 'stress');
 const { kind, kinds } = {
-  kind: (values: Values) => options(values).kind,
-  kinds: (values: Values) => typedOptions(values, SWEEP, 'sweep').kinds,
+  kind: (values: OptionValues) => options(values).kind,
+  kinds: (values: OptionValues) => typedOptions(values, SWEEP, 'sweep').kinds,
 };
 
 describe('sizes', () => {

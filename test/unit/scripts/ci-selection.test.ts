@@ -126,11 +126,11 @@ describe('a decision', () => {
         'clients fetched',
         'test',
         'slow tests',
+        'soak',
         'one judgement',
         'clients',
-        'lint',
-        'soak',
         'matrix of faults',
+        'lint',
       ].map((name) => [name, true]),
     );
   });

@@ -10,7 +10,7 @@ import { type WalkHooks, walk } from '../walk.ts';
 /** Number of files to check, largest first: further files are too small to matter. */
 const MAX_FILES = 10_000;
 
-interface Candidate extends Inode {
+interface EvictableFile extends Inode {
   path: string;
   bytes: number;
 }
@@ -32,7 +32,7 @@ export async function findEvictable(
   hooks: WalkHooks,
 ): Promise<Evictable> {
   const { targets } = await selectTargets(system, paths);
-  const largest = new LargestN<Candidate>(MAX_FILES, ({ bytes }) => bytes);
+  const largest = new LargestN<EvictableFile>(MAX_FILES, ({ bytes }) => bytes);
   let unseenFiles = 0;
   if (targets.length > 0) {
     const roots = targets.map(({ path }) => path);

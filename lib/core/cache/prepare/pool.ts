@@ -11,9 +11,9 @@ export interface Pool {
   /** Free at once, in bytes: MemFree that can be pinned, free pages in the processors' lists, driver pools. */
   immediate: number | null;
   afterReclaim: number | null;
-  /** What can be loaded beside the reserve, by the rule of the judgement. */
+  /** Bytes that can be loaded beside the reserve, by the rule of the judgement. */
   safe: Safe;
-  /** What stays for the host. */
+  /** Bytes that stay for the host. */
   reserve: Reserve;
   total: number;
   /** The parts of `immediate` that are not in MemFree. */
@@ -55,7 +55,7 @@ export function immediateNow(kind: Pool['kind'], host: HostMemory): number | nul
   return free === null || kind === 'host' ? free : Math.max(0, free - unpinnable(host).now);
 }
 
-/** Memory that level 2 frees. Half of the reclaimable slab: the kernel counts the same half in MemAvailable. */
+/** Memory that level 2 frees. Half of the reclaimable slab counts: the kernel has the same half in MemAvailable. */
 export function slabAndPools({ sReclaimable }: HostMemory, { hidden }: Pool): number {
   return Math.floor((sReclaimable ?? 0) / 2) + hidden;
 }

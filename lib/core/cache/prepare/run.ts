@@ -9,13 +9,13 @@ import { type CheckedPrepareOptions, PREPARE, type PrepareOptions } from '../opt
 import { difference, receipt, snapshotCounters } from '../receipt.ts';
 import type { System } from '../system.ts';
 import { immediateNow, type Pool, poolOf } from './pool.ts';
-import { STEPS, type Step, type StepContext, skippedStep } from './steps.ts';
+import { type FreeingStep, STEPS, type StepContext, skippedStep } from './steps.ts';
 import { unreachableReason, verdictOf } from './verdict.ts';
 
 export async function prepareFor(system: System, given: PrepareOptions): Promise<PrepareReport> {
   const options = checkOptions('prepare()', given, PREPARE);
   const started = performance.now();
-  // Whether a program can start at all is tried where nothing of the trial stays.
+  // The start of a program is tried if nothing of the trial stays.
   const before = await system.takeSnapshot('needed');
   checkBelowTotal('floorBytes (--floor)', options.floorBytes, before.host.total);
   const pool = poolOf(before, options.floorBytes);
@@ -54,7 +54,7 @@ export async function prepareFor(system: System, given: PrepareOptions): Promise
   };
 }
 
-/** Why nothing should be loaded now, whatever is free; null: something may be. */
+/** Returns why nothing should be loaded now, whatever is free; null: something may be. */
 function whyRefused({ judgement }: Snapshot): string | null {
   const refusal = refusalOf(judgement);
   return refusal === undefined ? null : `not now: ${refusal.summary}`;
@@ -114,7 +114,7 @@ class Preparation implements StepContext {
     this.steps.push(step);
   }
 
-  async run(step: Step): Promise<void> {
+  async run(step: FreeingStep): Promise<void> {
     const started = performance.now();
     const { state, reason, expectedBytes, refused } = await step.run(this);
     this.refused ??= refused ?? null;

@@ -28,13 +28,13 @@ export interface StepContext {
   readonly options: CheckedPrepareOptions;
   /** The last reading; in a dry run the first one. */
   readonly snapshot: Snapshot;
-  /** As of the last reading; in a dry run as predicted. */
+  /** Pool of the last reading; in a dry run the prediction. */
   readonly pool: Pool;
   /** Bytes that must be available at the end. */
   readonly need: number;
   /** Dry run: page cache that earlier steps would free. */
   readonly plannedBytes: number;
-  /** Whether `pool` has enough. */
+  /** True if `pool` has enough. */
   isEnough(): boolean;
   /** The same from a fresh /proc/meminfo, for use during an eviction. */
   isEnoughNow(): Promise<boolean>;
@@ -49,18 +49,18 @@ export interface StepResult {
   refused?: string;
 }
 
-export interface Step {
+export interface FreeingStep {
   action: PrepareStep['action'];
   level: PrepareStep['level'];
   /** The label of its gain among the sources. */
   source: string;
   isNeeded(context: StepContext): boolean;
-  /** Why it is not needed. */
+  /** Reason why it is not needed. */
   skipReason(context: StepContext): string;
   run(context: StepContext): Promise<StepResult>;
 }
 
-const EVICT: Step = {
+const EVICT: FreeingStep = {
   action: 'evict',
   level: null,
   source: 'unused model files, evicted from the page cache',
@@ -91,7 +91,7 @@ const EVICT: Step = {
   },
 };
 
-const DROP_PAGE_CACHE: Step = {
+const DROP_PAGE_CACHE: FreeingStep = {
   action: 'drop',
   level: 1,
   source: 'page cache, dropped (level 1)',
@@ -101,7 +101,7 @@ const DROP_PAGE_CACHE: Step = {
   run: (context) => dropLevel(context, 1, pageCacheBytes(context), 'clean page cache that no process has mapped'),
 };
 
-const DROP_SLAB_AND_POOLS: Step = {
+const DROP_SLAB_AND_POOLS: FreeingStep = {
   action: 'drop',
   level: 2,
   source: 'slab and driver pools, dropped (level 2)',
@@ -118,7 +118,7 @@ const DROP_SLAB_AND_POOLS: Step = {
   },
 };
 
-const COMPACT: Step = {
+const COMPACT: FreeingStep = {
   action: 'compact',
   level: null,
   source: 'compacted free memory',
@@ -139,9 +139,9 @@ const COMPACT: Step = {
     }),
 };
 
-export const STEPS: readonly Step[] = [EVICT, DROP_PAGE_CACHE, DROP_SLAB_AND_POOLS, COMPACT];
+export const STEPS: readonly FreeingStep[] = [EVICT, DROP_PAGE_CACHE, DROP_SLAB_AND_POOLS, COMPACT];
 
-export function skippedStep({ action, level }: Step, reason: string): PrepareStep {
+export function skippedStep({ action, level }: FreeingStep, reason: string): PrepareStep {
   return { action, level, state: 'skipped', reason, immediateBytes: null, gainedBytes: null, durationMs: null };
 }
 
@@ -161,7 +161,7 @@ function isHiddenInPools({ need, pool }: StepContext): boolean {
   return pool.pools >= MIN_GAIN && pool.immediate !== null && pool.immediate - pool.pools < need;
 }
 
-/** Driver pools consist of blocks of 2 MiB. In a dry run planned bytes count as large blocks, too. */
+/** Driver pools consist of blocks of 2 MiB. Planned bytes of a dry run count as large blocks, too. */
 function lacksLargeBlocks({ options, plannedBytes, pool, snapshot }: StepContext): boolean {
   const large = largeBytes(snapshot);
   return large !== null && large + pool.pools + plannedBytes < options.bytes;

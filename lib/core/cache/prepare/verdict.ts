@@ -5,9 +5,9 @@ import type { PrepareReport } from '../../../types/index.ts';
 import type { Pool } from './pool.ts';
 
 /**
- * Why no step can free enough; null: it may be possible.
+ * Returns why no step can free enough; null: it may be possible.
  *
- * @param fragmented what the judgement says of fragmentation; null: nothing.
+ * @param fragmented the judgement's finding of fragmentation; null: none.
  */
 export function unreachableReason(pool: Pool, bytes: number, fragmented: string | null): string | null {
   const { afterReclaim, hidden, kind, reserve, safe, total } = pool;
@@ -22,18 +22,18 @@ export function unreachableReason(pool: Pool, bytes: number, fragmented: string 
   return `${formatBoth(bytes)} are more than can be loaded${where} without ending a program: ${most} (${safe.from})`;
 }
 
-export interface Outcome {
-  /** Why nothing should be loaded now, or no step can free enough; null: neither. */
+export interface PrepareOutcome {
+  /** The reason to load nothing now, or why no step can free enough; null: neither. */
   refused: string | null;
   dryRun: boolean;
   bytes: number;
-  /** At the end; of a dry run as predicted. */
+  /** Pool at the end; of a dry run the prediction. */
   pool: Pool;
   /** The message of the first step that was not permitted; null: all were. */
   notPermitted: string | null;
 }
 
-export function verdictOf(outcome: Outcome): Pick<PrepareReport, 'verdict' | 'reason'> {
+export function verdictOf(outcome: PrepareOutcome): Pick<PrepareReport, 'verdict' | 'reason'> {
   const { bytes, dryRun, notPermitted, pool, refused } = outcome;
   if (refused !== null) return { verdict: 'not-enough', reason: refused };
   const { afterReclaim, immediate, reserve, safe } = pool;

@@ -1,7 +1,7 @@
 /** Rows about memory that is left: of the host, or of the pool that it shares with a GPU, and of a GPU of its own. */
 
 import { capitalized, clean, formatBytes } from '../../../base/format.ts';
-import type { Evidence, GpuProcess, Reading } from '../../../types/index.ts';
+import type { GpuProcess, Reading } from '../../../types/index.ts';
 import { lowMemory } from '../floor.ts';
 import { headroom, unifiedDevice, visibleHeadrooms } from '../headroom.ts';
 import { judgePressure } from '../pressure.ts';
@@ -11,20 +11,21 @@ import {
   applies,
   bytes,
   command,
+  type MakeEvidence,
   meminfo,
-  type Outcome,
   ofTotal,
   passed,
   REFUSES,
   type Row,
+  type RowOutcome,
   takes,
   UNKNOWN_EFFECT,
 } from './row.ts';
 
 /**
- * On unified memory it begins where a program can load nothing without taking the host below its floor, which is where
- * stress refuses to start. Low memory alone is a notice: healthy machines rest there. With tasks that wait for memory it is
- * a warning; a stall besides is for the row `pressure`.
+ * Unified memory is low when a program can load nothing without taking the host below its floor; stress then refuses to
+ * start. Low memory alone is a notice: healthy machines rest there. It is a warning if tasks wait for memory; a stall
+ * besides is for the row `pressure`.
  */
 export const available: Row = {
   needs: ['cuda', 'nvml'],
@@ -32,16 +33,14 @@ export const available: Row = {
     const { afterReclaim, total } = headroom(snapshot);
     const unified = unifiedDevice(snapshot) !== undefined;
     const { critical, low } = lowMemory(total);
-    const reserve = reserveFor(total, null, null);
-    const evidence = [
+    const reserve = () => reserveFor(total, null, null);
+    const evidence = () => [
       ...meminfo(snapshot, 'available', 'free', 'total'),
       bytes('free in the processors’ lists', snapshot.kernel.freeInCpuLists ?? 0, '/proc/zoneinfo'),
-      ...(unified
-        ? [bytes('stays for the host', reserve.bytes, reserve.from)]
-        : [bytes('low below', low, 'memory/floor')]),
+      unified ? bytes('stays for the host', reserve().bytes, reserve().from) : bytes('low below', low, 'memory/floor'),
     ];
     if (afterReclaim === null || snapshot.host.available === null) return unknownAvailable(snapshot, unified, evidence);
-    // Where nothing is safe for another reason, such as fragmentation, its own row says so.
+    // If nothing is safe for another reason, such as fragmentation, its own row says so.
     const nothingSafe = unifiedDevice(snapshot)?.allocatable.safeHigh === 0;
     if (afterReclaim >= low && !nothingSafe) return passed('Enough memory is left.', evidence);
     const only = `Only ${formatBytes(afterReclaim)} of ${unified ? 'the unified memory' : 'the host’s memory'} can still be allocated`;
@@ -63,14 +62,14 @@ export const available: Row = {
       effect,
       evidence,
       remedy: advice(
-        `stop a program before you load a model, and leave at least ${formatBytes(unified ? reserve.floor.bytes : low)} available`,
+        `stop a program before you load a model, and leave at least ${formatBytes(unified ? reserve().floor.bytes : low)} available`,
       ),
     });
   },
 };
 
-/** Without MemAvailable nothing says how much can be allocated, and no floor can be kept. */
-function unknownAvailable({ from }: Reading, unified: boolean, evidence: Evidence[]): Outcome {
+/** Handles missing MemAvailable: nothing then says how much can be allocated, and no floor can be kept. */
+function unknownAvailable({ from }: Reading, unified: boolean, evidence: MakeEvidence): RowOutcome {
   const why = from['host.available'];
   return applies({
     severity: 'warning',
@@ -82,25 +81,25 @@ function unknownAvailable({ from }: Reading, unified: boolean, evidence: Evidenc
 }
 
 /**
- * Shares of a GPU's own memory: the floor's, and that of 2 GiB on 64. Such memory is no host's: it holds nothing but
+ * Shares of a GPU's own memory: the floor's, and that of 2 GiB on 64. That memory belongs to no host: it holds only
  * allocations, so its share says how full it is.
  */
 const GPU_LOW_SHARE = 0.07;
 const GPU_VERY_LOW_SHARE = 0.03;
 
 /**
- * Little of a GPU's own memory is left, for the fullest GPU. At most a warning: an allocation fails there with an error
- * and the machine keeps running, and inference servers fill such a GPU on purpose.
+ * Little of a GPU's own memory is left, for the fullest GPU. It is at most a warning: an allocation fails there with an
+ * error and the machine keeps running, and inference servers fill such a GPU on purpose.
  */
 export const ownMemory: Row = {
   needs: ['cuda', 'nvml'],
   judge({ snapshot }) {
-    // Without a number after reclaim (GH200) little free memory does not mean that little can be allocated.
+    // A GH200 has no number after reclaim: little free memory does not mean that little can be allocated.
     const gpus = visibleHeadrooms(snapshot);
     const fullest = gpus.find(({ device }) => device.allocatable.afterReclaim !== null);
-    if (fullest === undefined) return passed('No GPU here has memory of its own, or none of known size.', []);
+    if (fullest === undefined) return passed('No GPU here has memory of its own, or none of known size.');
     const { bytes: left, device, total } = fullest;
-    const evidence = [bytes(`free on GPU ${device.index}`, left, device.from.allocatable ?? 'NVML memory info')];
+    const evidence = () => [bytes(`free on GPU ${device.index}`, left, device.from.allocatable ?? 'NVML memory info')];
     if (left >= total * GPU_LOW_SHARE)
       return passed(`${ofTotal(left, total)} of GPU ${device.index} is free.`, evidence);
     return applies({
@@ -130,7 +129,7 @@ export const counters: Row = {
   needs: [],
   judge({ snapshot }) {
     const { from, host, ledger } = snapshot;
-    const evidence = meminfo(snapshot, 'total', 'free', 'cached', 'anonPages');
+    const evidence = () => meminfo(snapshot, 'total', 'free', 'cached', 'anonPages');
     if (ledger.notSplit.length === 0) return passed('Every counter that splits MemTotal is there.', evidence);
     const [why] = (
       ['free', 'cached', 'buffers', 'anonPages', 'shmem', 'sUnreclaim', 'pageTables', 'sReclaimable'] as const
@@ -154,9 +153,10 @@ const SILENT_FILE = /^ERR_UMA_TIMEOUT: (?:read|list) (\/\S+) answered TIMEOUT(?!
 export const kernelFiles: Row = {
   needs: [],
   judge({ snapshot: { from } }) {
-    const files = [...new Set(Object.values(from).flatMap((source) => SILENT_FILE.exec(source)?.[1] ?? []))];
+    const silent = Object.values(from).filter((source) => source.startsWith('ERR_UMA_TIMEOUT'));
+    const files = [...new Set(silent.flatMap((source) => SILENT_FILE.exec(source)?.[1] ?? []))];
     const [first] = files;
-    if (first === undefined) return passed('Every file of /proc and /sys that is read answers.', []);
+    if (first === undefined) return passed('Every file of /proc and /sys that is read answers.');
     const others =
       files.length === 1 ? '' : ` and ${files.length - 1} other ${files.length === 2 ? 'file' : 'files'} of the kernel`;
     const one = files.length === 1;
@@ -164,12 +164,13 @@ export const kernelFiles: Row = {
       severity: 'warning',
       summary: `${first}${others} ${one ? 'does' : 'do'} not answer: what ${one ? 'it says' : 'they say'} is not known, and every program that reads ${one ? 'it' : 'them'} hangs.`,
       effect: { does: 'unknown' },
-      evidence: files.map((file) => ({
-        name: file,
-        value: 'no answer within the limit of the reading',
-        unit: 'text',
-        from: file,
-      })),
+      evidence: () =>
+        files.map((file) => ({
+          name: file,
+          value: 'no answer within the limit of the reading',
+          unit: 'text',
+          from: file,
+        })),
       remedy: command('find out what serves it (in a container: lxcfs)', `findmnt --target ${first}`),
     });
   },

@@ -5,7 +5,7 @@ import type { Reading } from '../../../types/index.ts';
 import { headroom, unifiedDevice } from '../headroom.ts';
 import { DROP_PAGE_CACHE, orByUmaprobe, WRITE_DIRTY } from '../remedies.ts';
 import { cacheOnNode } from './gpu.ts';
-import { applies, bytes, command, meminfo, type Outcome, passed, type Row, unknown, unknownCounter } from './row.ts';
+import { applies, bytes, command, meminfo, passed, type Row, type RowOutcome, unknown, unknownCounter } from './row.ts';
 
 /** Share of MemTotal in page cache above which programs that read cudaMemGetInfo refuse models that fit. */
 const CACHED_SHARE = 0.08;
@@ -17,7 +17,7 @@ export const pageCache: Row = {
     const { immediate, afterReclaim, total } = headroom(snapshot);
     const device = unifiedDevice(snapshot);
     const read = device?.views.cudaMemGetInfo ?? null;
-    const evidence = [
+    const evidence = () => [
       ...meminfo(snapshot, 'available', 'free', 'cached'),
       ...(read === null
         ? []
@@ -47,7 +47,7 @@ export const pageCache: Row = {
 };
 
 /** A GH200's page cache may lie on the NUMA node of its GPU, where CUDA counts it as used. */
-function cacheOnGpu({ devices }: Reading): Outcome | null {
+function cacheOnGpu({ devices }: Reading): RowOutcome | null {
   const [most] = devices
     .flatMap((device) => {
       const { nvml } = device;
@@ -61,7 +61,7 @@ function cacheOnGpu({ devices }: Reading): Outcome | null {
     severity: 'notice',
     bytes: cache,
     summary: `${inGiB(cache)} of ${inGiB(total)} GiB of GPU ${device.index} look used but hold copies of files (page cache on its NUMA node); a load may not get them.`,
-    evidence: [bytes('page cache on the GPU', cache, device.from.allocatable ?? 'meminfo of its NUMA node')],
+    evidence: () => [bytes('page cache on the GPU', cache, device.from.allocatable ?? 'meminfo of its NUMA node')],
     remedy: command('give them back first', DROP_PAGE_CACHE, { needsRoot: true, gains: cache }),
   });
 }
@@ -79,7 +79,7 @@ export const dirty: Row = {
     const { dirty: unwritten, writeback } = snapshot.host;
     if (unwritten === null) return unknownCounter(snapshot, 'dirty');
     const waiting = unwritten + (writeback ?? 0);
-    const evidence = meminfo(snapshot, 'dirty', 'writeback');
+    const evidence = () => meminfo(snapshot, 'dirty', 'writeback');
     if (waiting < DIRTY) return passed('Nearly all of the page cache is written to disk.', evidence);
     return applies({
       severity: 'notice',

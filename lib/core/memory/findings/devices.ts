@@ -4,13 +4,13 @@ import { clean } from '../../../base/format.ts';
 import type { DeviceSnapshot, Evidence, Reading } from '../../../types/index.ts';
 import { failedReadings, goneFailure, goneGpus, unreachableGpus } from '../device-health.ts';
 import { hidesAll, invisibleDevices, mayHideAll, misleadingEntry, variableText } from '../visibility.ts';
-import { advice, applies, NOTHING, type Outcome, passed, REFUSES, type Row, text, unknown } from './row.ts';
+import { advice, applies, NOTHING, passed, REFUSES, type Row, type RowOutcome, text, unknown } from './row.ts';
 
 export const state: Row = {
   needs: ['cuda', 'nvml'],
   judge({ snapshot }) {
     const { devices } = snapshot;
-    const evidence = evidenceOf(snapshot);
+    const evidence = () => evidenceOf(snapshot);
     const broken = goneGpus(snapshot) ?? unreachableGpus(snapshot);
     const problem = broken ?? failedReadings(snapshot);
     if (problem === null) {
@@ -49,11 +49,11 @@ export const visible: Row = {
   judge({ snapshot }) {
     const { cudaVisibleDevices, devices } = snapshot;
     const invisible = invisibleDevices(snapshot);
-    const evidence = [
+    const evidence = () => [
       ...text('CUDA_VISIBLE_DEVICES', cudaVisibleDevices, 'the environment'),
       ...devices.flatMap((device) => text(`GPU ${device.index}`, describe(device), device.from.visible ?? 'CUDA')),
     ];
-    const warn = (summary: string, remedy = SHOW_ALL, effect = NOTHING): Outcome =>
+    const warn = (summary: string, remedy = SHOW_ALL, effect = NOTHING): RowOutcome =>
       applies({ severity: 'warning', summary, effect, evidence, remedy });
     if (mayHideAll(snapshot))
       return warn(`CUDA shows no GPU to programs that are started here, and ${variableText(snapshot)} may hide some.`);

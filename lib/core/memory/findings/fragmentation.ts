@@ -20,14 +20,16 @@ export const fragmentation: Row = {
   judge({ snapshot }) {
     const { contiguity, from, host } = snapshot;
     const device = unifiedDevice(snapshot);
-    if (device === undefined) return passed('Only a GPU that shares the host’s memory needs large blocks of it.', []);
+    if (device === undefined) return passed('Only a GPU that shares the host’s memory needs large blocks of it.');
     if (contiguity === null || contiguity.length === 0)
-      return unknown(`whether free memory is fragmented is not known${reason(from.contiguity)}`, [], { matters: true });
+      return unknown(`whether free memory is fragmented is not known${reason(from.contiguity)}`, undefined, {
+        matters: true,
+      });
     const { large, free, cma, stuck: anywhere } = blockUse(host, contiguity);
     // Free pages of other zones than Normal are stuck, too, and in none of these blocks.
     const stuck = anywhere === null ? null : Math.min(anywhere, free - large);
     const source = from.contiguity ?? '/proc/buddyinfo';
-    const evidence = [
+    const evidence = () => [
       bytes('in blocks of 2 MiB or more', large, source),
       bytes('in blocks of any size', free, source),
       ...(stuck === null ? [] : [bytes('between pages that do not move', stuck, '/proc/pagetypeinfo')]),
@@ -78,10 +80,10 @@ export const contextBlocks: Row = {
   judge({ snapshot }) {
     const { contiguity, devices, from } = snapshot;
     const device = devices.find(isUntried);
-    if (device?.memoryModel !== 'unified') return passed('A context was created, or needs no blocks of the host.', []);
+    if (device?.memoryModel !== 'unified') return passed('A context was created, or needs no blocks of the host.');
     if (contiguity === null) return unknown(`the blocks of free memory are not known${reason(from.contiguity)}`);
     const { bytes: large } = pinnableInBlocks(snapshot, contiguity, GPU_BLOCK);
-    const evidence = [bytes('in blocks of 2 MiB or more', large, from.contiguity ?? '/proc/buddyinfo')];
+    const evidence = () => [bytes('in blocks of 2 MiB or more', large, from.contiguity ?? '/proc/buddyinfo')];
     if (large >= FEW_BLOCKS) return passed('Free blocks are there in which a context can begin.', evidence);
     return applies({
       severity: 'warning',

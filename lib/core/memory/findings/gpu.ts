@@ -14,9 +14,10 @@ import {
   command,
   count,
   HOG_SHARE,
-  type Outcome,
+  type MakeEvidence,
   passed,
   type Row,
+  type RowOutcome,
   takes,
   text,
   UNKNOWN_EFFECT,
@@ -33,7 +34,7 @@ export const pools: Row = {
     const { driver, from } = snapshot;
     const { poolBytes } = driver;
     const source = from['driver.poolBytes'] ?? 'debugfs shrinkers';
-    const evidence = [
+    const evidence = () => [
       ...text('driver', driver.version, '/proc/driver/nvidia/version'),
       ...count('EnableSystemMemoryPools', driver.systemMemoryPools, '/proc/driver/nvidia/params'),
       ...(poolBytes === null ? [] : [bytes('pools', poolBytes, source)]),
@@ -54,7 +55,7 @@ export const pools: Row = {
       });
     }
     const rest = unattributed(snapshot);
-    const seen = [...evidence, ...text('pools', source, 'debugfs'), ...notAttributed(snapshot)];
+    const seen = () => [...evidence(), ...text('pools', source, 'debugfs'), ...notAttributed(snapshot)];
     if (snapshot.ledger.notSplit.length > 0 || !isMuchHidden(rest, snapshot))
       return passed('Little memory is in no counter at present: the driver’s pools hold little.', seen);
     const listed = unknownGpuMemory(snapshot) === null;
@@ -90,7 +91,7 @@ export const listed: Row = {
   judge({ snapshot }) {
     const reason = unknownGpuMemory(snapshot);
     const rest = unattributed(snapshot);
-    const evidence = notAttributed(snapshot);
+    const evidence = () => notAttributed(snapshot);
     if (reason === null)
       return passed('Every process that holds memory of the shared pool is listed, or no GPU shares it.', evidence);
     const known = snapshot.driver.poolBytes ?? 0;
@@ -103,8 +104,8 @@ export const listed: Row = {
         ? `${formatBytes(rest)} are in no counter; how much of it GPU processes hold is not known here: ${plainReason(reason)}.`
         : `Which processes hold GPU memory is not known here: ${plainReason(reason)}.`,
       effect: UNKNOWN_EFFECT,
-      evidence: [...evidence, ...text('why', reason, 'NVML')],
-      // Where NVML itself fails, its own row says what to do.
+      evidence: () => [...evidence(), ...text('why', reason, 'NVML')],
+      // If NVML itself fails, its own row says what to do.
       remedy:
         plainReason(reason) === reason
           ? advice('run umaprobe on the host, or start the container with --pid=host; otherwise: sudo umaprobe doctor')
@@ -118,7 +119,7 @@ export const orphaned: Row = {
   needs: ['cuda', 'nvml'],
   judge({ snapshot }) {
     const rest = unattributed(snapshot);
-    const evidence = notAttributed(snapshot);
+    const evidence = () => notAttributed(snapshot);
     if (unifiedDevice(snapshot) === undefined)
       return orphanedOnDevice(snapshot) ?? notGpuMemory(snapshot, rest, evidence);
     if (snapshot.ledger.notSplit.length > 0)
@@ -157,8 +158,8 @@ function whoHolds(): Remedy {
   });
 }
 
-/** Without a GPU that shares the host's memory the remainder is not GPU memory, and a reboot would not help. */
-function notGpuMemory(snapshot: Reading, rest: number, evidence: Evidence[]): Outcome {
+/** Judges hosts whose memory no GPU shares: the remainder is not GPU memory, and a reboot would not help. */
+function notGpuMemory(snapshot: Reading, rest: number, evidence: MakeEvidence): RowOutcome {
   const { devices, libraries } = snapshot;
   if (!isMuchHidden(rest, snapshot))
     return passed('The remainder is what a kernel and a driver usually use.', evidence);
@@ -173,8 +174,8 @@ function notGpuMemory(snapshot: Reading, rest: number, evidence: Evidence[]): Ou
   );
 }
 
-/** Of a GPU with memory of its own: what is used and neither reserved nor held by a process. */
-function orphanedOnDevice({ devices }: Reading): Outcome | null {
+/** Used memory of a GPU with its own memory that is neither reserved nor held by a process. */
+function orphanedOnDevice({ devices }: Reading): RowOutcome | null {
   const [most] = devices
     .flatMap((device) => {
       const { migMode, nvml, processes, processesComplete } = device;
@@ -190,7 +191,7 @@ function orphanedOnDevice({ devices }: Reading): Outcome | null {
   if (most.cache === null) {
     const { device, rest } = most;
     const why = `whether ${formatBytes(rest)} of GPU ${device.index}, which no listed process holds, are page cache on its NUMA node is not known`;
-    return unknown(why, [bytes('used', most.nvml.used, 'NVML memory info')], { matters: true });
+    return unknown(why, () => [bytes('used', most.nvml.used, 'NVML memory info')], { matters: true });
   }
   const { device, held, nvml, rest } = most;
   return applies({
@@ -198,7 +199,7 @@ function orphanedOnDevice({ devices }: Reading): Outcome | null {
     bytes: rest,
     summary: `${formatBytes(rest)} of GPU ${device.index} are used, and no listed process holds them.`,
     effect: takes(rest),
-    evidence: [
+    evidence: () => [
       bytes('used', nvml.used, 'NVML memory info'),
       bytes('reserved', nvml.reserved ?? 0, 'NVML memory info'),
       bytes('GPU processes', held, 'NVML'),
@@ -221,7 +222,7 @@ function sumOf(processes: readonly GpuProcess[]): number {
   return processes.reduce((sum, { gpuBytes }) => sum + (gpuBytes ?? 0), 0);
 }
 
-/** What programs hold on a GPU: of unified memory, else of the fullest GPU. */
+/** Memory that programs hold on a GPU: of unified memory, else of the fullest GPU. */
 export const programs: Row = {
   needs: ['cuda', 'nvml'],
   judge({ snapshot }) {
@@ -234,7 +235,7 @@ export const programs: Row = {
         return total !== null && held >= total * HOG_SHARE ? [{ device, held, total }] : [];
       })
       .sort((a, b) => b.held / b.total - a.held / a.total);
-    if (most === undefined) return passed('No program holds much GPU memory.', notAttributed(snapshot));
+    if (most === undefined) return passed('No program holds much GPU memory.', () => notAttributed(snapshot));
     const { device, held, total } = most;
     const holders = (device.processes ?? []).filter(({ gpuBytes }) => (gpuBytes ?? 0) > 0);
     holders.sort((a, b) => (b.gpuBytes ?? 0) - (a.gpuBytes ?? 0));
@@ -247,13 +248,13 @@ export const programs: Row = {
       bytes: held,
       summary: `${partly}${formatBytes(held)} of ${formatBytes(total)}${where} are held by ${holders.length === 1 ? 'a GPU program' : `${holders.length} GPU programs`}${shared}: ${namesOf(holders)}.`,
       effect: takes(held),
-      evidence: holders.slice(0, NAMED).map((process) => bytes(nameOf(process), process.gpuBytes ?? 0, 'NVML')),
+      evidence: () => holders.slice(0, NAMED).map((process) => bytes(nameOf(process), process.gpuBytes ?? 0, 'NVML')),
       remedy: advice('stop what you do not need; its memory comes back when it ends', { gains: held }),
     });
   },
 };
 
-/** What the listed processes hold on a device: its own used memory bounds it; of the shared pool, what is in no other row. */
+/** Bytes that the listed processes hold, at most the used memory of the device, or the rest of the shared pool. */
 export function heldOn(
   { memoryModel, migMode, nvml, processes }: DeviceSnapshot,
   { ledger }: Pick<Reading, 'ledger'>,
@@ -285,7 +286,7 @@ const COPIED_SHARE = 0.5;
 export const twice: Row = {
   needs: ['cuda', 'processes'],
   judge({ processes, snapshot }) {
-    if (unifiedDevice(snapshot) === undefined) return passed('No GPU here shares the host’s memory.', []);
+    if (unifiedDevice(snapshot) === undefined) return passed('No GPU here shares the host’s memory.');
     if (processes === null || processes === undefined) return unknown('which processes run is not known here');
     const found = processes.processes.filter(
       ({ file, gpuBytes }) =>
@@ -293,19 +294,20 @@ export const twice: Row = {
     );
     found.sort((a, b) => (b.file ?? 0) - (a.file ?? 0));
     const [first] = found;
-    if (first === undefined) return passed('No process maps a model that it also has on the GPU.', []);
+    if (first === undefined) return passed('No process maps a model that it also has on the GPU.');
     const sum = found.reduce((total, { file }) => total + (file ?? 0), 0);
     return applies({
       severity: 'notice',
       normal: true,
       bytes: sum,
       summary: `${nameOf(first)}${found.length > 1 ? ` and ${found.length - 1} more` : ''} has ${formatBytes(sum)} of mapped files in memory, and as much on the GPU: most likely the same model twice, because both are the same memory here.`,
-      evidence: found
-        .slice(0, NAMED)
-        .flatMap((process) => [
-          bytes(`RssFile of ${nameOf(process)}`, process.file ?? 0, `/proc/${process.pid}/status`),
-          bytes(`GPU memory of ${nameOf(process)}`, process.gpuBytes ?? 0, 'NVML'),
-        ]),
+      evidence: () =>
+        found
+          .slice(0, NAMED)
+          .flatMap((process) => [
+            bytes(`RssFile of ${nameOf(process)}`, process.file ?? 0, `/proc/${process.pid}/status`),
+            bytes(`GPU memory of ${nameOf(process)}`, process.gpuBytes ?? 0, 'NVML'),
+          ]),
       remedy: advice(
         'the kernel takes the file back when it needs to; to avoid it, load without mmap (llama.cpp: --no-mmap)',
         {

@@ -18,7 +18,7 @@ import { oversubscription, permissions, thresholds } from './machine.ts';
 import { pressure, rising } from './pressure.ts';
 import { containerLimit, hostSmaller, locked, mapped, programs, shared } from './programs.ts';
 import { lockedLimit, sharedSize } from './readiness.ts';
-import { type Facts, type Need, type Outcome, type Row, unknown } from './row.ts';
+import { type Facts, type Need, type Row, type RowOutcome, unknown } from './row.ts';
 import * as swap from './swap.ts';
 
 export const ROWS: Readonly<Record<FindingId, Row>> = {
@@ -73,18 +73,21 @@ const NOT_READ: Readonly<Partial<Record<Need, string>>> = {
   readiness: 'only umaprobe doctor looks at it',
 };
 
-/** What one row says of these facts. */
-export function outcomeOf(id: FindingId, facts: Facts): Outcome {
+/** Outcome of one row for these facts. */
+export function outcomeOf(id: FindingId, facts: Facts): RowOutcome {
   const row = ROWS[id];
-  const missing = row.needs.find((need) => need in NOT_READ && facts[need as keyof Facts] === undefined);
-  return missing === undefined ? row.judge(facts) : unknown(NOT_READ[missing] ?? '');
+  for (const need of row.needs) {
+    const why = NOT_READ[need];
+    if (why !== undefined && facts[need as keyof Facts] === undefined) return unknown(why);
+  }
+  return row.judge(facts);
 }
 
 const SEVERITIES: readonly Severity[] = ['notice', 'warning', 'danger'];
 
 /**
- * The rows that apply, the most urgent first, and those that could not be judged and matter. What needs a fact that is absent
- * here, such as the programs that run, is as a snapshot was judged with it.
+ * The rows that apply, the most urgent first, and unjudged rows that matter. A row that needs a fact absent here, such
+ * as the running programs, is taken from the snapshot's judgement.
  */
 export function findingsOf(facts: Facts): { findings: Finding[]; notJudged: NotJudged[] } {
   const { snapshot } = facts;
@@ -95,9 +98,10 @@ export function findingsOf(facts: Facts): { findings: Finding[]; notJudged: NotJ
     const outcome = outcomeOf(id, facts);
     if (outcome.state === 'applies') findings.push({ id, ...outcome.finding });
     if (outcome.state !== 'unknown') continue;
-    if (before === null && outcome.matters) notJudged.push({ id, why: outcome.why });
-    findings.push(...(before?.findings.filter((finding) => finding.id === id) ?? []));
-    notJudged.push(...(before?.notJudged.filter((row) => row.id === id) ?? []));
+    if (before !== null) {
+      findings.push(...before.findings.filter((finding) => finding.id === id));
+      notJudged.push(...before.notJudged.filter((row) => row.id === id));
+    } else if (outcome.matters) notJudged.push({ id, why: outcome.why });
   }
   // A stable sort: of one severity the order of the table holds.
   return { findings: findings.sort((a, b) => rank(b) - rank(a)), notJudged };

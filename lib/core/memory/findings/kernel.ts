@@ -29,7 +29,7 @@ export const phantom: Row = {
   needs: [],
   judge({ snapshot }) {
     const { from, host, kernel } = snapshot;
-    const evidence = [
+    const evidence = () => [
       ...meminfo(snapshot, 'cmaFree', 'cmaTotal'),
       ...text('kernel', kernel.release, '/proc/sys/kernel/osrelease'),
     ];
@@ -72,18 +72,18 @@ export const hugePages: Row = {
   needs: ['cuda'],
   judge({ snapshot }) {
     const { hugePageSize, hugePagesTotal, hugetlb, total } = snapshot.host;
-    const evidence = meminfo(snapshot, 'hugePagesTotal', 'hugePagesFree', 'hugePageSize', 'hugetlb');
+    const evidence = () => meminfo(snapshot, 'hugePagesTotal', 'hugePagesFree', 'hugePageSize', 'hugetlb');
     if (hugePagesTotal === null && hugetlb === null)
       return unknown(`this kernel has no huge pages${because(snapshot.from['host.hugePagesTotal'])}`, evidence);
     const ofDefaultSize = (hugePagesTotal ?? 0) * (hugePageSize ?? 0);
     const reserved = hugetlb ?? ofDefaultSize;
     const otherSizes = Math.max(0, reserved - ofDefaultSize);
     if (reserved === 0) return passed('No huge pages are reserved.', evidence);
-    // Of pages of other sizes (1 GiB) meminfo has the sum only, and the tools count none of them.
+    // Other page sizes (1 GiB) have only their sum in meminfo, and the tools count none of them.
     const device = unifiedDevice(snapshot);
     const misleads = device?.views;
     const views = (hugePagesTotal ?? 0) > 0 ? misleads : undefined;
-    // Also while another finding refuses.
+    // This range is computed also while another finding refuses.
     const { low = null, high = null } = device === undefined ? {} : safeOnHost(hostFacts(snapshot, device));
     if (misleads === undefined && reserved < total * HOG_SHARE)
       return passed('Few huge pages are reserved; programs have that much less memory.', evidence);
@@ -109,7 +109,7 @@ export const watermarks: Row = {
     const { from, kernel } = snapshot;
     const { minFree, watermarkBoostFactor } = kernel;
     if (minFree === null) return unknown(`min_free_kbytes cannot be read${because(from['kernel.minFree'])}`);
-    const evidence = [
+    const evidence = () => [
       bytes('min_free_kbytes', minFree, from['kernel.minFree'] ?? '/proc/sys/vm/min_free_kbytes'),
       ...count('watermark_scale_factor', kernel.watermarkScaleFactor, '/proc/sys/vm/watermark_scale_factor'),
       ...count('watermark_boost_factor', watermarkBoostFactor, '/proc/sys/vm/watermark_boost_factor'),

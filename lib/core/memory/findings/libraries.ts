@@ -10,10 +10,10 @@ import {
   advice,
   applies,
   NOTHING,
-  type Outcome,
   passed,
   REFUSES,
   type Row,
+  type RowOutcome,
   text,
   UNKNOWN_EFFECT,
   unknown,
@@ -28,9 +28,9 @@ export const cuda: Row = {
       refused('CUDA', status, snapshot, REFUSES, 'No program can use the GPU.') ??
       noContext(snapshot);
     if (problem !== null) return problem;
-    // What a context that was tried has left behind is in its source.
+    // The source of a tried context says what it has left behind.
     const tried = snapshot.devices.filter((device) => device.cuda !== null);
-    const evidence = [
+    const evidence = () => [
       ...evidenceOf(status),
       ...tried.flatMap(({ from, index }) => text(`GPU ${index}`, from.cuda, 'cudaMemGetInfo')),
     ];
@@ -43,7 +43,7 @@ export const cuda: Row = {
         severity: 'warning',
         summary: 'CUDA answers, but whether a program can start on it could not be tried.',
         effect: UNKNOWN_EFFECT,
-        evidence: text(`GPU ${untried.index}`, untried.from.cuda, 'cudaMemGetInfo'),
+        evidence: () => text(`GPU ${untried.index}`, untried.from.cuda, 'cudaMemGetInfo'),
         remedy: advice('run it again; look at the limits of this process (ulimit -a)'),
       });
     const what = snapshot.devices.some(isUntried) ? ' Whether a CUDA program can start was not tried.' : '';
@@ -61,7 +61,7 @@ export const nvml: Row = {
     if (problem !== null) return problem;
     return status.state === 'missing'
       ? missing('NVML', snapshot)
-      : passed('NVML is installed and answers.', evidenceOf(status));
+      : passed('NVML is installed and answers.', () => evidenceOf(status));
   },
 };
 
@@ -74,7 +74,7 @@ function silence(
   library: CallFailure['library'],
   status: LibraryStatus,
   { devices }: Reading,
-): Outcome | null {
+): RowOutcome | null {
   // A library that has counted its devices is loaded, and may hang later: in a call for one device.
   const silent = status.state === 'timeout' ? { reason: status.reason } : silentCall(library, devices);
   if (silent === undefined) return null;
@@ -82,7 +82,7 @@ function silence(
     severity: 'warning',
     summary: `${noAnswerText(name, silent.reason)}: slow or stuck. The kernel’s numbers are valid.`,
     effect: UNKNOWN_EFFECT,
-    evidence: text(name, silent.reason ?? 'no answer', name),
+    evidence: () => text(name, silent.reason ?? 'no answer', name),
     remedy: advice(
       'check again, then run: umaprobe doctor; if it happens again, look at the kernel log (dmesg, lines with NVRM or Xid)',
     ),
@@ -99,27 +99,27 @@ function refused(
   snapshot: Reading,
   effect: LoadEffect,
   unseen: string,
-): Outcome | null {
+): RowOutcome | null {
   if (status.state !== 'unusable') return null;
   // A lost GPU explains most refusals, and NVML may have named it.
   const lost = goneGpus(snapshot);
   const { cause, remedy } = refusalMeaning(status);
   const { failure } = status;
   const answer = failure === null ? '' : ` (${answerText(failure)})`;
-  // Without a GPU nothing is refused.
+  // No GPU: nothing is refused.
   const noGpu =
     snapshot.devices.length === 0 && failure !== null && WITHOUT_GPU[failure.library].includes(failure.status ?? -1);
   return applies({
     severity: 'warning',
     summary: `${name} cannot be used: ${lost === null ? `${cause}${answer}.` : lost.text}${noGpu ? '' : ` ${unseen}`}`,
     effect: noGpu ? UNKNOWN_EFFECT : effect,
-    evidence: evidenceOf(status),
+    evidence: () => evidenceOf(status),
     remedy: advice(lost?.next ?? remedy),
   });
 }
 
 /** A GPU on which no CUDA context can be created. */
-function noContext(snapshot: Reading): Outcome | null {
+function noContext(snapshot: Reading): RowOutcome | null {
   const failed = snapshot.devices.filter((device) => contextFailure(device) !== undefined);
   const [first] = failed;
   const failure = first === undefined ? undefined : contextFailure(first);
@@ -129,13 +129,13 @@ function noContext(snapshot: Reading): Outcome | null {
     severity: 'warning',
     summary: together(failed, contextFailure, (device) => contextText(device, snapshot)),
     effect: failed.length === snapshot.devices.length ? REFUSES : NOTHING,
-    evidence: text(`GPU ${first.index}`, failure.reason, failure.call),
+    evidence: () => text(`GPU ${first.index}`, failure.reason, failure.call),
     remedy: advice(remedy),
   });
 }
 
-function missing(name: 'CUDA' | 'NVML', { devices, libraries }: Reading): Outcome {
-  const evidence = evidenceOf(libraries[name === 'CUDA' ? 'cuda' : 'nvml']);
+function missing(name: 'CUDA' | 'NVML', { devices, libraries }: Reading): RowOutcome {
+  const evidence = () => evidenceOf(libraries[name === 'CUDA' ? 'cuda' : 'nvml']);
   if (devices.length === 0)
     return applies({
       severity: 'warning',
@@ -161,7 +161,7 @@ export const versions: Row = {
   needs: ['cuda', 'nvml'],
   judge({ snapshot }) {
     const { driver, libraries } = snapshot;
-    const evidence = [
+    const evidence = () => [
       ...text('runtime', libraries.cuda.version, 'cudaRuntimeGetVersion'),
       ...text('driver supports', libraries.cuda.driverVersion, 'cudaDriverGetVersion'),
       ...text('kernel module', driver.version, '/proc/driver/nvidia/version'),
@@ -190,7 +190,7 @@ export const versions: Row = {
 export const refusingDriver: Row = {
   needs: ['cuda', 'context'],
   judge({ snapshot: { devices, driver } }) {
-    const evidence = text('driver', driver.version, '/proc/driver/nvidia/version');
+    const evidence = () => text('driver', driver.version, '/proc/driver/nvidia/version');
     const device = devices.find(isUntried);
     if (device?.memoryModel !== 'unified' || !refusesContexts(driver))
       return passed('This driver is not known to refuse contexts, or one was tried.', evidence);

@@ -10,7 +10,7 @@ export const permissions: Row = {
   needs: ['access'],
   judge({ access, snapshot }) {
     if (access === undefined) return unknown('what this process may open was not looked at');
-    const evidence = [
+    const evidence = () => [
       ...access.nodes.flatMap((node) => text(node, access.closed.includes(node) ? 'closed' : 'open', 'access(2)')),
       ...Object.entries(access.settings).flatMap(([name, may]) => text(name, may ? 'open' : 'closed', 'access(2)')),
     ];
@@ -39,7 +39,7 @@ export const oversubscription: Row = {
   needs: ['oversubscription'],
   judge({ oversubscription: value }) {
     if (value === null || value === undefined) return unknown('the parameter of nvidia_uvm is not readable here');
-    const evidence = text('uvm_global_oversubscription', value, OVERSUBSCRIPTION);
+    const evidence = () => text('uvm_global_oversubscription', value, OVERSUBSCRIPTION);
     // open-gpu-kernel-modules #1358: with 0 an unrecoverable hang became an OOM kill of sshd, and the machine kept
     // running.
     return value === '0'
@@ -60,10 +60,10 @@ export const thresholds: Row = {
   judge({ programs, snapshot }) {
     const { available } = snapshot.host;
     if (unifiedDevice(snapshot) === undefined)
-      return passed('Only on a GPU that shares the host’s memory do the rules of other programs misfire.', []);
+      return passed('Only on a GPU that shares the host’s memory do the rules of other programs misfire.');
     const rules = foreignRules(snapshot.host);
     if (rules === null) return unknown('MemAvailable is not known');
-    const evidence = [
+    const evidence = () => [
       ...meminfo(snapshot, 'available', 'total'),
       ...rules.flatMap(({ name, process, text: rule }) =>
         text(name, rule, process !== null && programs?.has(process) === true ? 'running here' : 'its default'),

@@ -12,7 +12,7 @@ export const pressure: Row = {
   needs: ['cuda', 'nvml'],
   judge({ snapshot }) {
     const judged = judgeNow(snapshot);
-    const evidence = evidenceOf(snapshot);
+    const evidence = () => evidenceOf(snapshot);
     if (snapshot.pressure === null) {
       const why = snapshot.from.pressure;
       const matters = unifiedDevice(snapshot) !== undefined;
@@ -35,8 +35,10 @@ export const pressure: Row = {
 
 /** Pressure with what else speaks for a stall: libraries that do not answer. */
 function judgeNow(snapshot: Reading): PressureJudgement {
-  const [silent] = silentLibraries(snapshot);
-  return judgePressure({ ...snapshot, silent: silent === undefined ? null : `${silent.name} does not answer` });
+  const { from, host, pressure: reading } = snapshot;
+  const [library] = silentLibraries(snapshot);
+  const silent = library === undefined ? null : `${library.name} does not answer`;
+  return judgePressure({ from, host, pressure: reading, silent });
 }
 
 /** A load that fills memory must not be what makes a stall of a spike. */
@@ -56,7 +58,7 @@ export const rising: Row = {
   needs: [],
   judge({ snapshot }) {
     const { pressure: reading, host } = snapshot;
-    const evidence = evidenceOf(snapshot);
+    const evidence = () => evidenceOf(snapshot);
     if (reading === null) return unknown('pressure is not known', evidence);
     const { avg10, avg60, avg300 } = reading.some;
     const rises = avg10 >= NOTICEABLE_PERCENT && avg10 >= RISING * avg60 && avg60 >= RISING * avg300;

@@ -53,7 +53,7 @@ export const programs: Row = {
   needs: [],
   judge({ snapshot, processes }) {
     const { anonPages, total } = snapshot.host;
-    const counted = meminfo(snapshot, 'anonPages');
+    const counted = () => meminfo(snapshot, 'anonPages');
     if (anonPages === null) return unknownCounter(snapshot, 'anonPages');
     if (anonPages < total * PROGRAMS_SHARE) return passed('Programs hold little memory outside of the GPU.', counted);
     const who = largest(processes, ({ anonymous }) => anonymous, 'RssAnon', total * 0.01);
@@ -63,7 +63,7 @@ export const programs: Row = {
       bytes: anonPages,
       summary: `${formatBytes(anonPages)} are memory of programs, outside of the GPU.${most(who)}`,
       effect: takes(anonPages),
-      evidence: [...counted, ...who],
+      evidence: () => [...counted(), ...who],
       remedy: command('stop what you do not need; programs with their workers', 'umaprobe processes'),
     });
   },
@@ -74,7 +74,7 @@ export const shared: Row = {
   needs: [],
   judge({ snapshot, processes }) {
     const { shmem, total } = snapshot.host;
-    const counted = meminfo(snapshot, 'shmem');
+    const counted = () => meminfo(snapshot, 'shmem');
     if (shmem === null) return unknownCounter(snapshot, 'shmem');
     if (shmem < total * HOG_SHARE) return passed('Little is in tmpfs and shared memory.', counted);
     const mounts = (processes?.sharedMemory ?? []).filter(({ bytes: size }) => size >= shmem * 0.05);
@@ -86,8 +86,8 @@ export const shared: Row = {
       bytes: shmem,
       summary: `${formatBytes(shmem)} are shared memory and files in tmpfs: they count as page cache, but dropping caches does not free them.${place === undefined ? '' : ` The most: ${clean(place.name)} ${formatBytes(place.bytes)}.`}`,
       effect: takes(shmem),
-      evidence: [
-        ...counted,
+      evidence: () => [
+        ...counted(),
         ...mounts.slice(0, NAMED).map(({ bytes: size, from, name }) => bytes(clean(name), size, from)),
         ...largest(processes, ({ shared: pages }) => pages, 'RssShmem', total * 0.01),
       ],
@@ -104,7 +104,7 @@ export const locked: Row = {
   needs: [],
   judge({ snapshot, processes }) {
     const { mlocked, total } = snapshot.host;
-    const counted = meminfo(snapshot, 'mlocked', 'unevictable');
+    const counted = () => meminfo(snapshot, 'mlocked', 'unevictable');
     if (mlocked === null) return unknownCounter(snapshot, 'mlocked');
     if (mlocked < total * HOG_SHARE) return passed('Little memory is locked.', counted);
     const who = largest(processes, ({ locked: pages }) => pages, 'VmLck', total * 0.01);
@@ -114,7 +114,7 @@ export const locked: Row = {
       bytes: mlocked,
       summary: `${formatBytes(mlocked)} are locked (mlock): the kernel can neither swap nor drop them.${most(who)}`,
       effect: takes(mlocked),
-      evidence: [...counted, ...who],
+      evidence: () => [...counted(), ...who],
       remedy: advice(
         'start the program without locking (llama.cpp: leave --mlock out); memory on the GPU needs no lock',
         {
@@ -133,7 +133,7 @@ export const mapped: Row = {
   needs: [],
   judge({ snapshot, processes }) {
     const { mapped: pages, shmem, total } = snapshot.host;
-    const counted = meminfo(snapshot, 'mapped', 'shmem');
+    const counted = () => meminfo(snapshot, 'mapped', 'shmem');
     if (pages === null) return unknownCounter(snapshot, 'mapped');
     // Mapped counts shared memory, too.
     const files = Math.max(0, pages - (shmem ?? 0));
@@ -144,7 +144,7 @@ export const mapped: Row = {
       normal: true,
       bytes: files,
       summary: `${formatBytes(files)} of what programs show as resident (RSS) are only mapped files, which the kernel can drop.${most(who)}`,
-      evidence: [...counted, ...who],
+      evidence: () => [...counted(), ...who],
       remedy: command('nothing to do; programs without their mapped files', 'umaprobe processes', { gains: 0 }),
     });
   },
@@ -162,8 +162,8 @@ export const containerLimit: Row = {
     const limits = [cgroup.limit, cgroup.high].filter((limit) => limit !== null);
     const limit = Math.min(...limits);
     if (limits.length === 0 || limit >= host.total)
-      return passed('No memory limit below the machine’s memory applies here.', []);
-    const evidence = [
+      return passed('No memory limit below the machine’s memory applies here.');
+    const evidence = () => [
       bytes('memory limit', limit, from['cgroup.limit'] ?? 'cgroup'),
       ...(cgroup.current === null ? [] : [bytes('counted in it', cgroup.current, from['cgroup.current'] ?? 'cgroup')]),
       bytes('GPU processes', ledgerBytes(ledger, 'gpuProcesses'), 'NVML'),
@@ -191,7 +191,7 @@ export const hostSmaller: Row = {
         : [],
     );
     const gpus = own.reduce((sum, { value }) => sum + Number(value), 0);
-    const evidence = [...meminfo(snapshot, 'total'), ...own];
+    const evidence = () => [...meminfo(snapshot, 'total'), ...own];
     if (own.length === 0 || host.total >= gpus) return passed('The host has as much memory as its GPUs.', evidence);
     return applies({
       severity: 'notice',

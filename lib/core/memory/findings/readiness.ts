@@ -13,7 +13,7 @@ import { advice, applies, bytes, type Facts, passed, type Row, text, unknown } f
  */
 const REGISTERED = GiB;
 
-/** What NCCL's documentation asks for (docker run --shm-size=1g). The default of a container is 64 MiB. */
+/** Amount that NCCL's documentation asks for (docker run --shm-size=1g). The default of a container is 64 MiB. */
 const SHARED = GiB;
 /** A machine without much memory has a small /dev/shm: the kernel's default is half of it. */
 const SHARED_SHARE = 0.25;
@@ -32,12 +32,12 @@ export const lockedLimit: Row = {
     if (readiness === undefined) return unknown('the limit of locked memory was not looked at');
     const { from, linkedPorts, lockable } = readiness;
     if (linkedPorts === null) return unknown(`whether an RDMA port has a link is not known (${from.linkedPorts})`);
-    if (linkedPorts.length === 0) return passed('No RDMA port has a link, so nothing is registered for one.', []);
-    const ports = text('RDMA ports with a link', linkedPorts.join(', '), from.linkedPorts);
+    if (linkedPorts.length === 0) return passed('No RDMA port has a link, so nothing is registered for one.');
+    const ports = () => text('RDMA ports with a link', linkedPorts.join(', '), from.linkedPorts);
     if (lockable === null) return unknown(`the limit of locked memory is not known (${from.lockable})`, ports);
     const isLimited = Number.isFinite(lockable);
     const limit = isLimited ? [bytes('limit', lockable, from.lockable)] : text('limit', 'none', from.lockable);
-    const evidence = [...limit, ...ports];
+    const evidence = () => [...limit, ...ports()];
     if (!isLimited) return passed('Programs that are started here may lock any amount of memory.', evidence);
     const amount = formatBytes(lockable);
     if (lockable >= REGISTERED)
@@ -59,14 +59,14 @@ export const sharedSize: Row = {
     const { readiness, snapshot } = facts;
     if (readiness === undefined) return unknown('/dev/shm was not looked at');
     const { from, sharedMemory: size } = readiness;
-    if (snapshot.devices.length === 0) return passed('No GPU is seen here, so no program shares tensors for one.', []);
+    if (snapshot.devices.length === 0) return passed('No GPU is seen here, so no program shares tensors for one.');
     if (size === 'half')
-      return passed('/dev/shm may take half of memory.', text('/dev/shm', 'half', from.sharedMemory));
+      return passed('/dev/shm may take half of memory.', () => text('/dev/shm', 'half', from.sharedMemory));
     if (size === null)
       return snapshot.simulated === null
         ? unknown(`the size of /dev/shm is not known (${from.sharedMemory})`)
-        : passed('This simulated machine has no /dev/shm.', []);
-    const evidence = [bytes('/dev/shm', size, from.sharedMemory)];
+        : passed('This simulated machine has no /dev/shm.');
+    const evidence = () => [bytes('/dev/shm', size, from.sharedMemory)];
     // Size 0 is no limit.
     if (size === 0 || size >= Math.min(SHARED, snapshot.host.total * SHARED_SHARE))
       return passed(`/dev/shm may take ${size === 0 ? 'any amount of memory' : formatBytes(size)}.`, evidence);

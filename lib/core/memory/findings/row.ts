@@ -14,7 +14,7 @@ import type {
 } from '../../../types/index.ts';
 import { MEMINFO, MEMINFO_KEYS } from '../../../types/meminfo.ts';
 
-/** Everything that rows look at. What is absent was not read: rows that need it are then not judged. */
+/** Everything that rows look at. An absent fact was not read: rows that need it are not judged. */
 export interface Facts {
   snapshot: Reading | Snapshot;
   processes?: ProcessesReport | null;
@@ -28,18 +28,18 @@ export interface Facts {
   readiness?: Readiness;
 }
 
-/** What a program that spans machines needs here besides memory, as lib/core/host/readiness.ts reads it. null: unknown, and `from` says why. */
+/** Other needs of a program that spans machines (lib/core/host/readiness.ts). null: unknown, and `from` says why. */
 export interface Readiness {
   /** RDMA ports with a link, such as "rocep1s0f0/1". */
   linkedPorts: readonly string[] | null;
-  /** What this process may lock, in bytes; Infinity: any amount. */
+  /** Bytes that this process may lock; Infinity: any amount. */
   lockable: number | null;
   /** Size of /dev/shm, in bytes; `half`: of memory, which is a tmpfs' default. */
   sharedMemory: number | 'half' | null;
   from: Readonly<Record<'linkedPorts' | 'lockable' | 'sharedMemory', string>>;
 }
 
-/** What this process may open, by access(2). */
+/** Files that this process may open, by access(2). */
 export interface Access {
   /** /dev/nvidia* that exist, and those of them that this user may not open. */
   nodes: readonly string[];
@@ -49,33 +49,38 @@ export interface Access {
 }
 
 /**
- * What a row needs besides the kernel's files, which are always read. `context`: cudaMemGetInfo, for which a CUDA context is
- * created. The others are facts of their own.
+ * Needs of a row besides the kernel's files, which are always read. `context`: cudaMemGetInfo, for which a CUDA context
+ * is created. The others are facts of their own.
  */
 export type Need = 'cuda' | 'nvml' | 'context' | Exclude<keyof Facts, 'snapshot'>;
 
-/** What a row found. `unknown`: it could not be judged; `matters`: without it a machine is not called fine. */
-export type Outcome =
-  | { state: 'passed'; summary: string; evidence: Evidence[] }
+/** Makes evidence when it is asked for: only doctor shows that of rows that do not apply. */
+export type MakeEvidence = () => Evidence[];
+
+/** Result of a row. `unknown`: it could not be judged; `matters`: no machine is called fine without it. */
+export type RowOutcome =
+  | { state: 'passed'; summary: string; evidence: MakeEvidence }
   | { state: 'applies'; finding: Omit<Finding, 'id'> }
-  | { state: 'unknown'; why: string; evidence: Evidence[]; matters: boolean };
+  | { state: 'unknown'; why: string; evidence: MakeEvidence; matters: boolean };
 
 export interface Row {
   needs: readonly Need[];
-  judge(facts: Facts): Outcome;
+  judge(facts: Facts): RowOutcome;
 }
 
-export function passed(summary: string, evidence: Evidence[]): Outcome {
+const none: MakeEvidence = () => [];
+
+export function passed(summary: string, evidence = none): RowOutcome {
   return { state: 'passed', summary, evidence };
 }
 
 /** @param why a clause: "this kernel does not report it". */
-export function unknown(why: string, evidence: Evidence[] = [], { matters = false } = {}): Outcome {
+export function unknown(why: string, evidence = none, { matters = false } = {}): RowOutcome {
   return { state: 'unknown', why, evidence, matters };
 }
 
 /** A counter of /proc/meminfo that this kernel does not report, or that cannot be read. */
-export function unknownCounter(snapshot: Reading, field: keyof HostMemory): Outcome {
+export function unknownCounter(snapshot: Reading, field: keyof HostMemory): RowOutcome {
   const why = snapshot.from[`host.${field}`];
   return unknown(`${MEMINFO_KEYS[field]} is not known${why === undefined ? '' : ` (${clean(why)})`}`);
 }
@@ -87,12 +92,12 @@ export const takes = (bytes: number): LoadEffect => ({ does: 'takes', bytes });
 
 /** A finding; what is left out is the usual: no effect, no amount, no cause, nothing to do. */
 export function applies(
-  finding: { severity: Severity; summary: string; evidence: Evidence[] } & Partial<
+  finding: { severity: Severity; summary: string; evidence: MakeEvidence } & Partial<
     Pick<Finding, 'bytes' | 'cause' | 'effect' | 'normal' | 'remedy'>
   >,
-): Outcome {
+): RowOutcome {
   const usual = { bytes: null, cause: null, effect: NOTHING, normal: false, remedy: null };
-  return { state: 'applies', finding: { ...usual, ...finding } };
+  return { state: 'applies', finding: { ...usual, ...finding, evidence: finding.evidence() } };
 }
 
 /** A remedy without a command. */

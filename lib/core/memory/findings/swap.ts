@@ -19,11 +19,11 @@ function isUnread({ host }: Reading): boolean {
   return host.swapTotal === null || host.swapFree === null;
 }
 
-/** In the best documented wedges swap was full with 38 of 120 GiB free (swap.ts). Full with more it shows an earlier shortage. */
+/** Swap was full with 38 of 120 GiB free in documented wedges (swap.ts). More free memory shows an earlier shortage. */
 export const full: Row = {
   needs: ['cuda'],
   judge({ snapshot }) {
-    const evidence = evidenceOf(snapshot);
+    const evidence = () => evidenceOf(snapshot);
     if (isUnread(snapshot)) {
       // Full swap refuses where little is available.
       const matters = unifiedDevice(snapshot) !== undefined && isLittleForSwap(snapshot.host);
@@ -52,7 +52,7 @@ export const traffic: Row = {
   needs: ['swapBytesPerSecond'],
   judge({ swapBytesPerSecond: rate }) {
     if (rate === null || rate === undefined) return unknown('/proc/vmstat does not say how much is swapped');
-    const evidence = [bytes('moved per second', rate, '/proc/vmstat pswpin, pswpout')];
+    const evidence = () => [bytes('moved per second', rate, '/proc/vmstat pswpin, pswpout')];
     if (rate < SWAPPING_BYTES_PER_SECOND) return passed('Hardly anything moves to or from swap.', evidence);
     return applies({
       severity: 'warning',
@@ -71,7 +71,7 @@ export const used: Row = {
   needs: [],
   judge({ snapshot }) {
     const use = swapUse(snapshot.host);
-    const evidence = evidenceOf(snapshot);
+    const evidence = () => evidenceOf(snapshot);
     if (isUnread(snapshot)) return unknown(UNREAD, evidence);
     if (use === null || use.full || use.used < SWAPPED) return passed('Little is in swap, or swap is full.', evidence);
     return applies({

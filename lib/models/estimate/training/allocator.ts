@@ -1,16 +1,16 @@
 /**
- * PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp, defaults of torch 2.11): what it reserves of the device for
- * a sequence of allocations, and what of that is in use. Nothing is allocated here.
+ * PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp, defaults of torch 2.11): its reservations on the
+ * device for a sequence of allocations, and their used part. Nothing is allocated here.
  */
 
 import { MiB } from '../../../base/format.ts';
 
 /** Sizes are multiples of it. */
 const ROUND = 512;
-/** Up to here an allocation comes from the pool of small blocks, whose segments have 2 MiB. */
+/** Largest size that comes from the pool of small blocks, whose segments have 2 MiB. */
 const SMALL = MiB;
 const SMALL_SEGMENT = 2 * MiB;
-/** Below this a segment of the other pool has 20 MiB, from here on the size itself, in steps of 2 MiB. */
+/** A segment of the other pool has 20 MiB below this size; from it on the size itself, in steps of 2 MiB. */
 const MIDDLE = 10 * MiB;
 const MIDDLE_SEGMENT = 20 * MiB;
 
@@ -63,7 +63,7 @@ export class CachingAllocator {
     return { size: bytes, inUse: false, isSmall, order: this.#blocks++, before: null, after: null };
   }
 
-  /** Of a large block nothing is split off that is not larger than the largest small one. */
+  /** Splits the rest off a block; a large block keeps a rest that is not larger than the largest small block. */
   #split(block: Block, size: number): void {
     const rest = block.size - size;
     if (block.isSmall ? rest < ROUND : rest <= SMALL) return;

@@ -1,6 +1,6 @@
 /**
- * The estimate of training: full fine-tuning (SFT), adapters (LoRA, QLoRA), preferences (DPO), policy gradients (GRPO). What
- * PyTorch allocates is not summed but replayed, in `training/`: the most at any time is less than the sum of its parts.
+ * The estimate of training: full fine-tuning (SFT), adapters (LoRA, QLoRA), preferences (DPO), policy gradients (GRPO).
+ * PyTorch's allocations are not summed but replayed, in `training/`: their peak is less than the sum of its parts.
  */
 
 import { sumOf } from '../../../core/memory/range.ts';

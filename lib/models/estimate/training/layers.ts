@@ -6,7 +6,7 @@
 import { F32 } from '../widths.ts';
 import type { Operation, Parameter, Tape, Tensor } from './tape.ts';
 
-/** How a model is trained. Bytes of one element. */
+/** Way of training a model. Bytes of one element. */
 export interface Mode {
   tape: Tape;
   /** Sequences in a step, and tokens of each. */
@@ -44,7 +44,7 @@ export interface Part {
 
 export interface Weight {
   elements: number;
-  /** Of a linear layer, which is what programs quantise. */
+  /** True: a weight of a linear layer, which programs quantise. */
   isLinear: boolean;
   /** An adapter's, which is FP32 and trained. */
   isAdapter: boolean;
@@ -139,7 +139,7 @@ export function autocastCopy({ copied, product, tape }: Mode, weight: Weight): T
   return weight.copy;
 }
 
-/** At its end autocast forgets its copies; what is kept for the backward pass stays. */
+/** Autocast forgets its copies at its end; tensors kept for the backward pass stay. */
 export function endAutocast({ copied, tape }: Mode): void {
   for (const weight of copied.splice(0)) {
     if (weight.copy !== null) tape.drop(weight.copy);
@@ -267,7 +267,7 @@ export function attention(
   const k = cast(mode, keys, heads.keys * heads.keyDim, product);
   const isMasked = heads.window !== null && heads.window < context;
   const isGrouped = heads.keys < heads.queries;
-  // Without a mask the kernels of 16 bits share keys among heads; of FP32 there is none that does.
+  // Kernels of 16 bits without a mask share keys among heads; no FP32 kernel does.
   const isPlain = eager || (isGrouped && !isMasked && product === F32);
   const repeats = isGrouped && (isPlain || isMasked);
   const kx = repeats ? repeated(mode, k, heads.queries * heads.keyDim) : k;

@@ -18,7 +18,7 @@ import {
 } from './layers.ts';
 import type { Tensor } from './tape.ts';
 
-/** What the model code of a family does otherwise than Llama's. */
+/** Differences of a family's model code from Llama's. */
 interface Family {
   norm: NormKind;
   /** Norms before a part, behind it, or both; `parallel`: one norm for both parts of a layer. */
@@ -157,8 +157,8 @@ function denseOf({ hidden, intermediate }: Architecture, { feedForward }: Family
 }
 
 /**
- * Experts that were linear layers before transformers 5, and that peft's "all-linear" therefore adapts, with their router
- * (peft: utils/transformers_weight_conversion.py). Those of other models are tensors, which it leaves alone.
+ * Experts that were linear layers before transformers 5, and that peft's "all-linear" therefore adapts, with their
+ * router (peft: utils/transformers_weight_conversion.py). Experts of other models are tensors, which it leaves alone.
  */
 const ADAPTED_EXPERTS =
   /^(mixtral|minimax|minimax_m2|qwen2_moe|qwen3_moe|qwen3_next|olmoe|deepseek_v[23]|glm4_moe|dots1|ernie4_5_moe|hunyuan_v1_moe|flex_olmo)$/;

@@ -5,7 +5,7 @@ import type { EstimateTerm, Offload } from '../../../types/index.ts';
 import type { Architecture } from '../../files/architecture.ts';
 import type { Training } from './plan.ts';
 
-/** What each offload moves. */
+/** Parts that each offload moves. */
 const MOVED: Readonly<Record<Offload, string>> = {
   parameters: 'weights',
   optimizer: 'optimizer',

@@ -1,4 +1,4 @@
-/** What optimizers keep for each trained weight, and what a step of theirs needs for a moment. */
+/** State that optimizers keep for each trained weight, and memory that a step of theirs needs for a moment. */
 
 import type { Optimizer } from '../../../types/index.ts';
 import { F32 } from '../widths.ts';
@@ -8,9 +8,9 @@ export interface OptimizerPlan {
   state: (elements: number, bytes: number) => readonly number[];
   /** Sizes of the tensors that a step needs for a moment. */
   scratch: (elements: number, bytes: number) => readonly number[];
-  /** Whether those of all weights are there at once (foreach), or of one after another. */
+  /** True: the tensors of all weights are there at once (foreach); false: of one weight after another. */
   allAtOnce: boolean;
-  /** As terms print them. */
+  /** Formula in the terms. */
   stateFormula: string;
   scratchFormula: string;
 }

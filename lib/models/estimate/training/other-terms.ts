@@ -1,4 +1,4 @@
-/** What a training takes beside PyTorch's tensors: the engine that writes GRPO's answers, CUDA, Python, data workers. */
+/** Memory of a training beside PyTorch's tensors: the engine that writes GRPO's answers, CUDA, Python, data workers. */
 
 import { GiB } from '../../../base/format.ts';
 import { range, sumOf } from '../../../core/memory/range.ts';

@@ -1,4 +1,4 @@
-/** What the options of a training mean for its weights and its steps. */
+/** Meaning of a training's options for its weights and its steps. */
 
 import type { ModelFacts } from '../../files/model.ts';
 import type { Use } from '../use.ts';
@@ -8,11 +8,11 @@ export type Training = Use & { context: number };
 
 /** Bytes of one element. */
 export interface Types {
-  /** Of a weight. */
+  /** Bytes in a weight. */
   weight: number;
-  /** Of what is multiplied. */
+  /** Bytes in a factor of a product. */
   product: number;
-  /** Of a weight of a linear layer that is packed; null: none is. */
+  /** Bytes in a packed weight of a linear layer; null: none is packed. */
   packed: number | null;
 }
 

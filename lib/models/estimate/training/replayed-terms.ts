@@ -11,7 +11,7 @@ import { isAdapter, isPreference, sequencesOf, type Training, type Types } from 
 import { type StepResult, simulated } from './step.ts';
 import type { Kind } from './tape.ts';
 
-/** Why a training cannot be replayed; null: it can. Its activations are then unknown, and so is whether it fits. */
+/** The reason against replaying a training; null: none. Its activations and whether it fits are unknown then. */
 export function whyNotReplayed(architecture: Architecture | null): string | null {
   if (architecture === null) return 'The architecture is not known: activations, logits and adapters are missing.';
   if (architecture.vocab === null) return 'The vocabulary is not known: activations, logits and adapters are missing.';
@@ -51,7 +51,7 @@ export function replayed(
   });
 }
 
-/** How far the parts may be from what they are in other trainers: attention, norms, dropout, shorter sequences. */
+/** Deviation of the parts in other trainers: attention, norms, dropout, shorter sequences. */
 const KNOWN = { least: 0.9, most: 1.1 };
 const UNKNOWN = { least: 0.5, most: 1.8 };
 /** Segments of the allocator grow with what is allocated; expandable segments leave nearly none unused. */
@@ -118,7 +118,7 @@ export function replayedTerms(
   return [...terms, slackTerm({ allocated, reserved, largest }, devices)];
 }
 
-/** Whether one more tensor as large as the logits finds its place is luck; without them little is left unused. */
+/** It is luck whether one more tensor as large as the logits finds its place; little is left unused without them. */
 function slackTerm(
   { allocated, largest, reserved }: { allocated: number; largest: number; reserved: number },
   devices: number,
@@ -133,7 +133,7 @@ function slackTerm(
   };
 }
 
-/** What FSDP and ZeRO-3 divide among devices. */
+/** Terms that FSDP and ZeRO-3 divide among devices. */
 const DIVIDED = new Set([
   'weights',
   'adapters',

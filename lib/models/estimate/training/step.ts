@@ -33,10 +33,10 @@ export interface StepPlan {
 }
 
 export interface StepResult {
-  /** What is allocated at the moment of the most. */
+  /** Allocated parts at the peak. */
   shares: Shares;
   allocated: number;
-  /** What the allocator has taken from the device. */
+  /** Bytes that the allocator has taken from the device. */
   reserved: number;
   /** Elements that are trained, and all. */
   trained: number;
@@ -81,7 +81,7 @@ interface Parts {
   model: BuiltModel;
   embedding: Weight;
   head: Weight;
-  /** In the order of the model. */
+  /** Weights in the order of the model. */
   weights: readonly Weight[];
 }
 
@@ -91,7 +91,7 @@ function partsOf({ adapters, architecture, parameters, vocab }: StepPlan): Parts
   const embedding = weightOf(size);
   const own = [...model.layers.flatMap(({ weights }) => weights), ...model.norm.weights];
   const language = elementsOf(own.filter(({ isAdapter }) => !isAdapter));
-  // Where nothing says, the number of parameters tells whether the output layer has weights of its own.
+  // If nothing says so, the number of parameters tells whether the output layer has weights of its own.
   const isTied = architecture.tied ?? (parameters !== null && parameters < language + 1.5 * size);
   const head = isTied ? embedding : weightOf(size);
   const counted = language + (isTied ? size : 2 * size);
@@ -170,7 +170,7 @@ function loss(mode: Mode, plan: StepPlan, { embedding, head, model }: Parts): Te
   return result;
 }
 
-/** What the loss keeps of the logits for the backward pass. */
+/** Tensor that the loss keeps of the logits for the backward pass. */
 function chancesOf(mode: Mode, plan: StepPlan, normal: Tensor, head: Weight): Tensor {
   const { tape } = mode;
   if (plan.loss === 'fused') return fused(mode, plan, normal, head);
@@ -201,7 +201,7 @@ function preference(tape: Tape, logits: Tensor): Tensor {
   return chances;
 }
 
-/** As many tokens at once as make their logits about as large as what is read (Liger's fused linear cross entropy). */
+/** Takes as many tokens at once as have logits about as large as the input (Liger's fused linear cross entropy). */
 function fused(
   { product, rank, tape }: Mode,
   { architecture, batch, context, vocab }: StepPlan,

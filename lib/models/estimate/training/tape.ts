@@ -5,7 +5,7 @@
 
 import { type Block, CachingAllocator } from './allocator.ts';
 
-/** What a tensor is for; the parts of the peak are told apart by it. */
+/** Purpose of a tensor; the parts of the peak are told apart by it. */
 export type Kind =
   | 'weights'
   | 'adapters'
@@ -58,7 +58,7 @@ export interface Operation {
   /** Sizes of tensors that only the backward pass has. */
   scratch?: readonly number[];
   trained?: readonly Parameter[];
-  /** Those of the inputs whose gradient is the one that came in: of sums. */
+  /** Inputs of a sum, whose gradient is the one that came in. */
   passes?: readonly Tensor[];
   /** The result itself is kept, too. */
   savesResult?: boolean;

@@ -1,4 +1,4 @@
-/** The table of messages. Where two rows claim the same words, the first one wins: special before general. */
+/** The table of messages. The first of two rows that claim the same words wins: special before general. */
 
 import { LINUX } from './linux.ts';
 import { LLAMA_CPP } from './llama-cpp.ts';

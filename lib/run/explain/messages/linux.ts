@@ -164,7 +164,7 @@ export const LINUX: readonly Message[] = [
     code: 'page-allocation-failure',
     program: 'Linux',
     anchors: ['page allocation failure'],
-    // Before 3.x a full stop; the kernel's own workers have a colon in their names.
+    // Kernels before 3.x print a full stop; the kernel's own workers have a colon in their names.
     pattern: words`(?<process>kworker/\S{1,30}|[^\s:][^:]{0,30}?): page allocation failure[:.] order:(?<order>{int}), mode:`,
     verdict: 'unclear',
     meaning(numbers) {

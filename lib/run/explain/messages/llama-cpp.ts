@@ -1,5 +1,5 @@
 import { formatBytes } from '../../../base/format.ts';
-import type { Machine } from '../machine.ts';
+import type { ExplainMachine } from '../machine.ts';
 import { fitText, roomText } from '../machine.ts';
 import { advice, type Judge, type Message, type Numbers, SMALLER_QUANTISATION, words } from './message.ts';
 
@@ -15,7 +15,7 @@ const FIELDS = { bytes: /(?:buffer of size|size =) (\d{1,18})/i };
 const UNITS = { bytes: 'B' } as const;
 
 function now(what: string): Judge {
-  return (numbers: Numbers, machine: Machine) => {
+  return (numbers: Numbers, machine: ExplainMachine) => {
     const asked = numbers.get('asked')?.bytes ?? numbers.get('bytes')?.bytes ?? null;
     return asked === null ? null : fitText(`${what} of ${formatBytes(asked)} was asked for`, asked, machine);
   };

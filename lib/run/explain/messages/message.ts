@@ -2,13 +2,13 @@
 
 import { GB, GiB, KiB, MiB, TiB } from '../../../base/format.ts';
 import type { ErrorNumber, ErrorRemedy, ErrorVerdict } from '../../../types/index.ts';
-import type { Machine } from '../machine.ts';
+import type { ExplainMachine } from '../machine.ts';
 
 /** Numbers by their names. */
 export type Numbers = ReadonlyMap<string, ErrorNumber>;
 
-/** What the numbers mean on this machine now; null: nothing. `count`: how often the message occurs. */
-export type Judge = (numbers: Numbers, machine: Machine, count: number) => string | null;
+/** Meaning of the numbers on this machine now; null: none. `count`: how often the message occurs. */
+export type Judge = (numbers: Numbers, machine: ExplainMachine, count: number) => string | null;
 
 export type Unit = 'B' | 'kB' | 'MB' | 'MiB' | 'GB' | 'GiB';
 
@@ -18,7 +18,7 @@ export interface Message {
   program: string;
   /** Literals, one of which every occurrence has unbroken: of 8 bytes or more, and rare in other logs. */
   anchors: readonly string[];
-  /** Over a passage (passage.ts): one line, single spaces. Named groups are numbers. Linear: see messages.test.ts. */
+  /** Applied to a passage (passage.ts): one line, single spaces. Named groups are numbers. Linear: messages.test.ts. */
   pattern: RegExp;
   /** Further numbers, looked for near the pattern: up to `before` characters before it and `after` behind it. */
   fields?: Readonly<Record<string, RegExp>>;
@@ -27,10 +27,10 @@ export interface Message {
   after?: number;
   /** Lines of the same error that may follow, and belong to it. */
   followUps?: RegExp;
-  /** What has to be, or must not be, near the pattern, or inside it. */
+  /** Text that has to be, or must not be, near the pattern, or inside it. */
   near?: RegExp;
   notNear?: RegExp;
-  /** What must not be in the 32 KiB before it: an error of which this one is a consequence. */
+  /** Text that must not be in the 32 KiB before it: an error of which this one is a consequence. */
   notBefore?: RegExp;
   /** Codes of messages that only repeat this one, when they stand beside it. */
   absorbs?: readonly string[];
@@ -41,7 +41,7 @@ export interface Message {
   verdict: ErrorVerdict;
   meaning: string | ((numbers: Numbers, count: number) => string);
   now?: Judge;
-  remedies: readonly ErrorRemedy[] | ((numbers: Numbers, machine: Machine | null) => ErrorRemedy[]);
+  remedies: readonly ErrorRemedy[] | ((numbers: Numbers, machine: ExplainMachine | null) => ErrorRemedy[]);
 }
 
 /** Placeholders of the patterns. */

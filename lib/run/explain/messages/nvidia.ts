@@ -60,7 +60,7 @@ export const NVIDIA: readonly Message[] = [
     pattern: words`Out of memory \[NV_ERR_NO_MEMORY\] ?\((?<nvStatus>{hex})\)(?: returned from (?<where>\w{1,60})\(?)?`,
     fields: { file: /@ ([\w.-]{1,40}\.c:\d{1,6})/ },
     after: 160,
-    // What the driver does next, in the same breath.
+    // The driver's next message, printed at once.
     notNear: /RmInitAdapter failed! \(0x[0-9a-f]{1,4}:0x51:/,
   },
   {

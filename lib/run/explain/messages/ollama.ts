@@ -89,7 +89,7 @@ export const OLLAMA: readonly Message[] = [
     code: 'ollama-no-layers',
     program: 'Ollama',
     anchors: ['insufficient VRAM to load', 'too little memory to allocate'],
-    // Not the line of code that prints it, nor a list of patterns.
+    // Excludes the line of code that prints it, and a list of patterns.
     pattern: words`\bmsg"?[=:] ?"?(?:gpu has too little memory to allocate any layers|insufficient VRAM to load any model layers)`,
     fields: {
       available: /available="?\[?"?([\d.]{1,10} ?[KMGT]?i?B)/i,

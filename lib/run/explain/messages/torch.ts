@@ -119,7 +119,7 @@ export const TORCH: readonly Message[] = [
       'uda.OutOfMemoryError',
       'orch.OutOfMemoryError',
     ],
-    // Not in a sentence about it: a setting, a hint, a retry.
+    // Excludes sentences about it: a setting, a hint, a retry.
     pattern: words`(?:(?:torch|cuda)\.OutOfMemoryError: |(?<=\b(?:error|exception|message|msg|detail|reason)["']? ?[:=] ?["'])|(?<!["'“(]|\b(?:avoid|prevent|fix|on|if|of|for|handle|catch|like|as|from|after) ))\b(?:CUDA|HIP|XPU) out of memory(?!\w| occurred when warming| (?:errors?|handling|handler|recovery|retry|retries|exceptions?)\b)`,
     notNear: /Tried to allocate/i,
   },
@@ -140,7 +140,7 @@ export const TORCH: readonly Message[] = [
     code: 'comfyui-vae-tiled',
     program: 'ComfyUI',
     anchors: ['when regular VAE', 'retrying with tiled VAE'],
-    // Not the line of code that prints it.
+    // Excludes the line of code that prints it.
     pattern: words`(?<!["']Warning: |["'])Ran out of memory when regular (?:\w{1,20} )?VAE (?<step>decoding|encoding), retrying with tiled VAE (?:decoding|encoding)`,
     absorbs: ['torch-cuda-oom', 'comfyui-vae-tiled'],
     verdict: 'harmless',
@@ -171,7 +171,7 @@ export const TORCH: readonly Message[] = [
     code: 'cublas-not-initialized',
     program: 'cuBLAS',
     anchors: ['CUBLAS_STATUS_NOT_INIT'],
-    // Not the name in a header, a table of codes or a sentence about it.
+    // Excludes the name in a header, a table of codes or a sentence about it.
     pattern: words`(?:CUDA error: |create cublas handle: |CUBLASError: |(?:cuBLAS|CUBLAS) (?:error|failure)(?: 1)?[:=] ?)CUBLAS_STATUS_NOT_INITIALIZED(?:[^.]{0,12}when calling .?(?<call>\w{1,40}))?`,
     notBefore: /device-side assert|Assertion `[^`]{1,120}` failed/,
     verdict: 'unclear',

@@ -1,6 +1,6 @@
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import type { ErrorRemedy } from '../../../types/index.ts';
-import { conditionText, fitText, holdersText, type Machine, otherGpu, roomText } from '../machine.ts';
+import { conditionText, type ExplainMachine, fitText, holdersText, otherGpu, roomText } from '../machine.ts';
 import { advice, type Message, type Numbers, SMALLER_QUANTISATION, words } from './message.ts';
 
 const RESTART = advice(
@@ -8,7 +8,7 @@ const RESTART = advice(
   '--kv-cache-memory-bytes <bytes>',
 );
 
-function kvNow(numbers: Numbers, machine: Machine): string | null {
+function kvNow(numbers: Numbers, machine: ExplainMachine): string | null {
   const [needed, available] = [numbers.get('kvNeeded')?.bytes ?? null, numbers.get('kvAvailable')?.bytes ?? null];
   if (needed === null || available === null) return null;
   return fitText(`${formatBytes(needed - available)} more are needed`, needed - available, machine);
@@ -243,7 +243,7 @@ export const VLLM: readonly Message[] = [
     code: 'vllm-engine-core-died',
     program: 'vLLM',
     anchors: ['ngine core initialization failed', 'Failed core proc(s)'],
-    // Not the line of code that raises it, which a traceback shows.
+    // Excludes the line of code that raises it, which a traceback shows.
     pattern: words`(?<!["'(])Engine core initialization failed\.(?: See root cause above\.)?(?: Failed core proc\(s\): ?\{[^}]{0,200}\})?`,
     notBefore: /\b[A-Z]\w{2,40}(?:Error|Exception): /,
     verdict: 'unclear',

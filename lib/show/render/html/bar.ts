@@ -19,7 +19,7 @@ export interface BarPicture {
   parts: readonly BarPart[];
   /** Bytes of the whole width. */
   scale: number;
-  /** From where to where the real value may be, as an outline. */
+  /** Range of the real value, as an outline. */
   range?: readonly [from: number, to: number];
   marks?: readonly BarMark[];
   /** The picture in a sentence, for a reader who does not see it. */

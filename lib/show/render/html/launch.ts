@@ -43,7 +43,7 @@ export function launchHtml(report: LaunchReport, session: RecordedSession | null
   );
 }
 
-/** What to do first. */
+/** Steps to do first. */
 function adviceSections(plan: LaunchPlan): (Markup | null)[] {
   const fit = adviceOf(plan);
   return fit === null ? [] : [remediesSection(fit.remedies), plan.flags === null ? nearestSection(fit) : null];

@@ -72,7 +72,7 @@ export function livePage(
   );
 }
 
-/** What can be loaded on each machine, in the order in which the user named them. */
+/** Table of the bytes that can be loaded on each machine, in the user's order. */
 export function summaryOf(machines: readonly LiveMachine[], summary: string): Markup {
   const scale = Math.max(1, ...machines.map(({ machine }) => machine.snapshot?.host.total ?? 0));
   const rows = machines.map(({ machine: { because, host, snapshot } }, index) => {
@@ -89,7 +89,7 @@ export function summaryOf(machines: readonly LiveMachine[], summary: string): Ma
   )}`;
 }
 
-/** What stays of a machine's section. The script fills in the age of the reading, and the history. */
+/** Frame of a machine's section. The script fills in the age of the reading, and the history. */
 /** @param heading the name of the machine, where there are several. */
 function frameOf(live: LiveMachine, index: number, heading: string): Markup {
   const { facts, ...pieces } = piecesOf(live);
@@ -158,12 +158,12 @@ function verdictOf(snapshot: Snapshot): Markup {
   return html`<p class="notice ${COLOURS[level]}">${levelOf(snapshot)} ${answer(snapshot)}. ${because}</p>${step}`;
 }
 
-/** What to do, and its command, unless the text has that already. */
+/** The step, with its command unless the text has that already. */
 function stepOf({ command, text }: Pick<Remedy, 'command' | 'text'>): Markup {
   return command === null || text.includes(command) ? html`${text}.` : html`${text}: <code>${command}</code>`;
 }
 
-/** Of the GPU that the answer is about; without one of the host. */
+/** Figures of the GPU that the answer is about; of the host if there is none. */
 function figuresOf(snapshot: Snapshot) {
   const { devices, judgement } = snapshot;
   const device = answeredDevice(snapshot);
@@ -268,7 +268,7 @@ function processesOf(snapshot: Snapshot, processes: LiveMachine['processes']): M
     ...otherRow(processes.groups.slice(SHOWN)),
     ...remainderRows(processes),
   ];
-  // Of what is no process, only the size is a number.
+  // A row that is no process has only its size as a number.
   const row = ({ file, gpu, held, pid, swap, who }: ProcessRow): Markup =>
     html`<tr><th scope="row">${who.trim()}</th><td>${pid ?? ''}</td><td>${formatBytes(held)}</td>${[
       gpu,
@@ -284,7 +284,7 @@ function processesOf(snapshot: Snapshot, processes: LiveMachine['processes']): M
   )}${limits}`;
 }
 
-/** Of a machine of which no more is known: what NVML lists. */
+/** Processes of NVML's list, for a machine of which no more is known. */
 function gpuProcessesOf({ devices }: Snapshot): Markup {
   const rows = devices.flatMap(({ index, processes }) =>
     (processes ?? [])

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { KIND_STYLES, PALETTE } from '../kinds.ts';
 import { type Content, html, jsonInScript, Markup } from './markup.ts';
 
-/** What a page carries besides its report: browser/ as it was built, and the version that wrote the page. */
+/** Parts of a page besides its report: browser/ as it was built, and the version that wrote the page. */
 export interface Assets {
   script: string;
   style: string;
@@ -16,15 +16,15 @@ export interface Assets {
 export interface PageContent {
   /** "Allocation sweep". */
   title: string;
-  /** What the page is about: the name of the GPU, of the model. */
+  /** Subject of the page: the name of the GPU, of the model. */
   heading: string;
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
   /** A line below the heading; null is left out. */
   facts: readonly (string | null)[];
-  /** What is to be read before everything else. */
+  /** Notes to read before everything else. */
   notices?: readonly Content[];
-  /** In the order of the page. */
+  /** Sections in the order of the page. */
   sections: readonly (Markup | null)[];
   /** A page that asks its own server for what is new. */
   live?: boolean;
@@ -33,7 +33,7 @@ export interface PageContent {
 /**
  * Only this script and this style may run, by their digests, and nothing is loaded.
  *
- * @param live whether the page asks its own server.
+ * @param live true: the page asks its own server.
  */
 export function policyOf({ script, style }: Pick<Assets, 'script' | 'style'>, live: boolean): string {
   return [
@@ -97,7 +97,7 @@ ${script('', new Markup(assets.script))}
   return document.text;
 }
 
-/** One accent a kind. Only a screen has a dark scheme: paper is light. */
+/** Each kind has one accent. Only a screen has a dark scheme: paper is light. */
 function kindRules(): string {
   const colours = (ground: 'light' | 'dark'): string =>
     KIND_STYLES.map((style) => `--${style}: ${PALETTE[style][ground]};`).join(' ');
@@ -108,7 +108,7 @@ function kindRules(): string {
   ].join('\n');
 }
 
-/** Not in a tagged template: there a bundler rewrites the end of a script element, to keep its output embeddable. */
+/** No tagged template: a bundler rewrites the end of a script element in it, to keep its output embeddable. */
 function script(attributes: string, content: Markup): Markup {
   return new Markup(`<script${attributes}>${content.text}</script>`);
 }

@@ -214,7 +214,7 @@ function timedSection(
   );
 }
 
-/** What a screen reader calls a table: those of several sessions differ. */
+/** Name of a table for a screen reader: tables of several sessions differ. */
 function named(title: string, { startedAt }: RecordedSession): string {
   return `${title}, session of ${dayAndTime(startedAt)}`;
 }

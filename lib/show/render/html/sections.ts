@@ -43,7 +43,7 @@ export function list(rows: readonly (readonly [string, Content] | null)[]): Mark
   return html`<dl class="list">${shown.map(([term, description]) => html`<dt>${term}</dt><dd>${description}</dd>`)}</dl>`;
 }
 
-/** Where the script draws the charts. */
+/** Place in which the script draws the charts. */
 export function charts(): Markup {
   return html`<div id="charts"></div><noscript><p class="soft">The charts need JavaScript; every number is in a table below.</p></noscript>`;
 }
@@ -52,7 +52,7 @@ export function kindName(kind: AllocatorKind): Markup {
   return html`<span class="${kindStyle(kind)}"><span class="name">${kind}</span></span>`;
 }
 
-/** Where the probe ran, and where each number comes from. */
+/** Machine of the probe, and the source of each number. */
 export function machineSection(report: ProbeHeader): Markup {
   const { device, host, floor, others, journal, bootId, timeScale, kinds } = report;
   const scale = timeScale === null || timeScale === 1 ? '' : `; time ran ${timeScale}:1, durations are simulated`;
@@ -86,7 +86,7 @@ export function saveButton(): Markup {
   return html`<p><button type="button" id="save" hidden>Save the data as JSON</button></p>`;
 }
 
-/** How the memory was touched; `isWritten`: whether it was, as `stress` leaves memory unless it verifies. */
+/** Way of touching the memory; `isWritten`: false if nothing did, as `stress` leaves memory unless it verifies. */
 export function touchSentence({ touch }: ProbeHeader, isWritten = true): string {
   if (!isWritten) return 'Nothing was written to the memory: --verify writes every byte, and reads it back.';
   return touch.by === 'kernel'

@@ -51,7 +51,7 @@ function keyFigures({ steps, largest }: SweepReport): Figure[] {
   });
 }
 
-/** What a reader must know before the charts: an end that was not regular, and spills. */
+/** Facts that a reader must know before the charts: an end that was not regular, and spills. */
 function noticesSection(report: SweepReport): Markup | null {
   const sentences = report.spills.map(
     ({ kind, sentence }) => html`<p class="notice">${kindName(kind)} ${sentence}</p>`,

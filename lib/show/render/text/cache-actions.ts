@@ -1,4 +1,4 @@
-/** What an action on the page cache did: a page each for evict, drop, compact and reclaim. */
+/** Results of actions on the page cache: a page each for evict, drop, compact and reclaim. */
 import { clean, fileCount, formatBoth, formatBytes, formatCount, formatDuration } from '../../../base/format.ts';
 import { formatBlockSize } from '../../../core/memory/contiguity.ts';
 import type {
@@ -69,7 +69,7 @@ export function dropPage(report: DropReport, options: RenderOptions): string[] {
   );
 }
 
-/** What the drop gained for programs, and what to beware of. */
+/** Gain of the drop for programs, and warnings. */
 function gainLines({ nextAllocation, receipt, warnings }: DropReport, options: RenderOptions): string[] {
   const lines: string[] = [];
   if (nextAllocation !== null) {
@@ -145,8 +145,8 @@ const COUNTER_LABELS: Readonly<Record<keyof ReceiptCounters, string>> = {
 };
 
 /**
- * Counters before and after. Those that are unknown here are left out; --json has them with the reason. Where the lists of
- * the processors have pages, the first row is all free memory: freed pages go there first, and MemFree may stay as it was.
+ * Counters before and after. Unknown ones are left out here; --json has them with the reason. If the lists of the
+ * processors have pages, the first row is all free memory: freed pages go there first, and MemFree may stay as it was.
  */
 function receiptLines({ before, after, change }: Receipt, { cut, paint }: RenderOptions): string[] {
   const hasLists = (before.freeInCpuLists ?? 0) + (after.freeInCpuLists ?? 0) > 0;

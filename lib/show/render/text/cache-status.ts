@@ -1,4 +1,4 @@
-/** What is in the page cache: of the machine, of each model store or path, and the files with the most. */
+/** Page cache of the machine, of each model store or path, and the files with the most. */
 import {
   clean,
   formatBoth,
@@ -73,7 +73,7 @@ function targetLines(target: CacheTarget, { cut, paint, width }: RenderOptions):
     unseenFiles,
   } = target;
   const name = store === null ? '' : `${store.name} (${store.from})  `;
-  // Whether files that the kernel does not show are cached is unknown: they are left out of the share.
+  // It is unknown whether files that the kernel hides are cached: they are left out of the share.
   const shown = bytes - unseenBytes;
   const parts = [
     cachedBytes === null

@@ -185,7 +185,7 @@ function needLines(need: ClusterCheck['need'], options: RenderOptions): string[]
   return [options.paint('dim', `Each is to hold ${size}.`)];
 }
 
-/** Why it does not fit there, and each step that would help. */
+/** The reason why it does not fit there, and each step that would help. */
 function rankLines({ because, fit, host, judgement, next }: ClusterRank, options: RenderOptions): string[] {
   const name = truncate(clean(host), NAME_WIDTH);
   const arrow = `${' '.repeat(widthOf(name) + 2)}${options.unicode ? '→' : '->'} `;

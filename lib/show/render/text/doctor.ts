@@ -16,10 +16,10 @@ const STYLES: Readonly<Record<CheckStatus, Style>> = {
   unknown: 'dim',
 };
 
-/** What applies stands first; of one status the order is that of the table. */
+/** Findings that apply stand first; the table gives the order within one status. */
 const ORDER: readonly CheckStatus[] = ['fail', 'warn', 'note', 'pass', 'unknown'];
 
-/** If more checks than this passed, a terminal counts them only: what applies stays in its window. */
+/** If more checks than this passed, a terminal only counts them: findings that apply stay in its window. */
 const PASSED_ROWS = 8;
 
 /** The steps by which the page gets shorter in a window of few rows. */
@@ -54,7 +54,7 @@ function pageOf({ checks, simulated, summary }: DoctorReport, options: RenderOpt
   );
 }
 
-/** What was seen; of what applies the cause, the evidence and the remedy, too. */
+/** The observation; of a finding that applies also the cause, the evidence and the remedy. */
 function checkLines(
   check: CheckResult,
   { evidence, idWidth }: { idWidth: number; evidence: boolean },
@@ -65,7 +65,7 @@ function checkLines(
   const sentence = check.cause === null ? check.summary : `${check.summary} ${check.cause}`;
   const [first = '', ...more] = hanging(status + padEnd(check.id, idWidth), clean(sentence), width);
   const lines = [
-    // In a narrow window the label is a line of its own, with single spaces.
+    // The label is a line of its own in a narrow window, with single spaces.
     first.replace(
       /^(\S+)(\s+)(\S+)/,
       (_, said: string, gap: string, id: string) => paint(STYLES[check.status], said) + gap + paint('strong', id),

@@ -1,4 +1,4 @@
-/** Whether something fits: the verdict, a bar of the pool, and what each program decides. */
+/** Answer of fit: the verdict, a bar of the pool, and each program's decision. */
 import { clean, formatBoth, inGiB } from '../../../base/format.ts';
 import type {
   FitLargest,
@@ -78,7 +78,7 @@ function poolLines(report: Pooled, title: string, options: RenderOptions): strin
   ];
 }
 
-/** What the letters of the bar are: two in a line where the window is wide enough. */
+/** Meaning of the bar's letters: two in a line if the window is wide enough. */
 function legend(parts: readonly FitPart[], options: RenderOptions): string[] {
   const rows = parts.map((part) => [
     options.paint.fill(part.style, letterOf(part, options)),
@@ -135,7 +135,7 @@ function programLines({ programs }: FitReport, { all }: FitView, options: Render
   });
 }
 
-/** What would change a decision, in short: `--for` has the commands. */
+/** Steps that would change a decision, in short: `--for` has the commands. */
 function stepsOf({ remedies, verdict }: FitProgramReport, indent: number, { unicode, width }: RenderOptions): string[] {
   if (verdict === 'fits' || remedies.length === 0) return [];
   const arrow = unicode ? '→' : '->';
@@ -155,7 +155,7 @@ function programDetails(program: FitProgramReport, all: boolean, indent: string,
   const lines = rows.flatMap(([label, text]) =>
     text === null ? [] : hanging(`${indent}${label.padEnd(7)}`, clean(text), options.width),
   );
-  // Flags are pasted: they are not broken. Those that fit stand in the answer.
+  // Flags are pasted: they are not broken. Flags that fit stand in the answer.
   if (flags === null || verdict === 'fits') return lines;
   return [...lines, `${indent}${'flags'.padEnd(7)}${options.paint('strong', flags)}`];
 }
@@ -165,7 +165,7 @@ function most({ bytes, high }: FitRange, options: RenderOptions): string {
   return high > bytes ? `${amount(bytes, options)}, at most ${amount(high, options)}` : amount(bytes, options);
 }
 
-/** What is to be known of the numbers; with --rules the comparison, and where the limit comes from. */
+/** Notes on the numbers; with --rules the comparison and the source of the limit. */
 function detailLines(report: FitReport, { all }: FitView, options: RenderOptions): string[] {
   const { inequality, limit, notes } = report;
   const { unicode, width } = options;
@@ -190,7 +190,7 @@ function detailLines(report: FitReport, { all }: FitView, options: RenderOptions
   return lines.map((line) => options.paint('dim', line));
 }
 
-/** What to do so that it fits, below the verdict. */
+/** Steps after which it fits, below the verdict. */
 export function remediesBelow(label: string, remedies: readonly FitRemedy[], options: RenderOptions): string[] {
   const head = `${' '.repeat(label.length + 2)}${options.unicode ? '→' : '->'} `;
   return remedies.flatMap(({ command, gains, text }) => {

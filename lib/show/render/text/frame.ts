@@ -1,4 +1,4 @@
-/** What frames a page of any command: the band of a simulated machine, sections, and a labelled sentence. */
+/** Frame of a page of any command: the band of a simulated machine, sections, and a labelled sentence. */
 import { clean } from '../../../base/format.ts';
 import type { Remedy } from '../../../types/index.ts';
 import { dot, type RenderOptions } from '../options.ts';
@@ -56,7 +56,7 @@ export function labelled(label: string, style: Style, sentence: string, options:
   return [options.paint(style, label) + first.slice(label.length), ...more];
 }
 
-/** What to do, under a labelled sentence. */
+/** Steps under a labelled sentence. */
 export function nextLines(
   label: string,
   remedy: Pick<Remedy, 'command' | 'text'>,

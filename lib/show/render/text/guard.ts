@@ -1,4 +1,4 @@
-/** What a program took while it was guarded, and what the guard did. */
+/** Memory that a guarded program took, and the guard's steps. */
 import { clean, formatBytes, formatCount, formatDuration, formatPercent } from '../../../base/format.ts';
 import type { GuardReport } from '../../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
@@ -22,7 +22,7 @@ export function guardPage(report: GuardReport, options: RenderOptions): string[]
   ];
 }
 
-/** Without what was seen: that was said when the guard acted. */
+/** The end without observations: the guard reported them when it acted. */
 function endText({ durationMs, exitCode, outcome, signal }: GuardReport): string {
   const time = formatDuration(durationMs);
   if (outcome === 'aborted') return `After ${time}, as asked.`;

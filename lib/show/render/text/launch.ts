@@ -9,7 +9,7 @@ import { hanging, truncate } from '../text-layout.ts';
 import { nearestBelow, remediesBelow } from './fit.ts';
 import { labelled, sections, simulatedBand } from './frame.ts';
 
-/** What is going to be done, and why. */
+/** Steps of the plan, with reasons. */
 export function launchPlanLines(plan: LaunchPlan, options: RenderOptions): string[] {
   const { simulated } = plan;
   return sections(
@@ -51,7 +51,7 @@ function flagLines({ flags, verdict }: LaunchPlan, { paint, unicode, width }: Re
   ];
 }
 
-/** What to do first. Flags that fit are the nearest setting. */
+/** Steps to do first. Flags that fit are the nearest setting. */
 function adviceLines(plan: LaunchPlan, options: RenderOptions): string[] {
   const fit = adviceOf(plan);
   if (fit === null) return [];
@@ -70,7 +70,7 @@ const ENDS: Readonly<Record<LaunchReport['outcome'], readonly [label: string, st
   aborted: ['ABORTED', 'warning'],
 };
 
-/** What the launch took and gave back. */
+/** Memory that the launch took and gave back. */
 export function launchReceiptLines(
   { outcome, record, simulated, summary }: Pick<LaunchReport, 'outcome' | 'record' | 'simulated' | 'summary'>,
   receipt: LaunchReceipt,

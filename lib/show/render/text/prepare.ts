@@ -54,7 +54,7 @@ function stepLines(step: PrepareStep, { width, paint }: RenderOptions): string[]
   return [paint(STEP_STYLES[step.state], state) + first.slice(state.length), ...more];
 }
 
-/** Where the memory comes from, amounts aligned. */
+/** Sources of the memory, amounts aligned. */
 function sourceLines({ sources, verdict }: PrepareReport, { width, paint }: RenderOptions): string[] {
   if (sources.length === 0) return [];
   const amounts = sources.map(({ bytes }) => formatBytes(bytes));

@@ -1,4 +1,4 @@
-/** What the pages of sweep, layout and stress share: where it ran, an unfinished earlier run, how memory settled. */
+/** Common parts of sweep, layout and stress: the machine, an unfinished earlier run, and how memory settled. */
 import { clean, formatBoth, formatBytes, formatDuration } from '../../../base/format.ts';
 import { usersText } from '../../../core/memory/others.ts';
 import type { KindSupport, OtherUsers, ProbeHeader, Settled } from '../../../types/index.ts';
@@ -77,7 +77,7 @@ export function unsupportedLines(
   return table([{ align: 'left' }, { align: 'left' }, { align: 'left', flexible: true }], rows, options.cut);
 }
 
-/** How long memory took to settle after the probe, and whether all of it came back. */
+/** Time in which memory settled after the probe, and whether all of it came back. */
 export function settledLines(settled: Settled, options: RenderOptions): string[] {
   const { afterMs, missing } = settled;
   const label = 'Afterwards   ';

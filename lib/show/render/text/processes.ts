@@ -1,4 +1,4 @@
-/** Who holds memory: groups of processes, the largest first, and the memory of no process at the end. */
+/** Holders of memory: groups of processes, the largest first, and the memory of no process at the end. */
 import { clean, formatBoth, formatBytes } from '../../../base/format.ts';
 import type { ProcessesReport, ProcessGroup, ProcessMemory } from '../../../types/index.ts';
 import type { RenderOptions } from '../options.ts';

@@ -1,4 +1,4 @@
-/** What is free this instant, what can become free, and which tools see which of them. */
+/** Memory that is free this instant, memory that can become free, and the tools that see each. */
 import { formatBytes } from '../../../base/format.ts';
 import { cmaPhantom } from '../../../core/memory/cma.ts';
 import { contextFailure, goneFailure } from '../../../core/memory/device-health.ts';
@@ -8,7 +8,7 @@ import { amount, type RenderOptions } from '../options.ts';
 import { hanging, padEnd, padStart } from '../text-layout.ts';
 import { TOOLS } from './snapshot-tools.ts';
 
-interface Row {
+interface NumberRow {
   label: string;
   bytes: number | null;
   text: string;
@@ -28,7 +28,7 @@ export function numberLines(snapshot: Snapshot, options: RenderOptions, { brief 
       ],
       options,
     );
-  // Of several, a GPU that is gone has no numbers; its line below says so.
+  // A GPU that is gone has no numbers beside others; its line below says so.
   const present = devices.filter(({ failures }) => goneFailure(failures)?.meaning.gone === undefined);
   const shown = present.length > 0 ? present : devices;
   return shown.flatMap((device) => {
@@ -38,13 +38,13 @@ export function numberLines(snapshot: Snapshot, options: RenderOptions, { brief 
   });
 }
 
-function rowsOf(device: DeviceSnapshot, snapshot: Snapshot): Row[] {
+function rowsOf(device: DeviceSnapshot, snapshot: Snapshot): NumberRow[] {
   const { afterReclaim, immediate, safe } = device.allocatable;
   const gone = goneFailure(device.failures)?.meaning.gone;
   if (gone !== undefined) return [{ label: FREE, bytes: null, text: `the GPU ${gone}` }];
   const isRefused = contextFailure(device) !== undefined;
   const refused = isRefused ? 'but no CUDA program can start now' : '';
-  // What tools would say is no answer where none of them can start.
+  // Readings of tools are no answer if none of them can start.
   const seen = seenBy(isRefused ? {} : device.views);
   const now = { label: FREE, bytes: immediate };
   const later = { label: CAN_BE, bytes: afterReclaim };
@@ -79,7 +79,7 @@ function rowsOf(device: DeviceSnapshot, snapshot: Snapshot): Row[] {
   }
 }
 
-/** Why less can be loaded than can become free. */
+/** Reason why less can be loaded than can become free. */
 function reserveText({ allocatable: { afterReclaim, safe } }: DeviceSnapshot, snapshot: Snapshot): string {
   if (safe === null || afterReclaim === null) return '';
   if (snapshot.judgement.findings.some(({ id }) => id === 'fragmentation'))
@@ -97,7 +97,7 @@ const SAME_SHARE = 0.01;
 /** The tools that report a number for this device, grouped by it. */
 function seenBy(views: Partial<DeviceSnapshot['views']>): {
   take(bytes: number | null, verb: string): string;
-  rest(): Row[];
+  rest(): NumberRow[];
 } {
   const left = new Map<ViewName, number>();
   for (const name of Object.keys(TOOLS) as ViewName[]) {
@@ -115,7 +115,7 @@ function seenBy(views: Partial<DeviceSnapshot['views']>): {
       return names.length === 0 ? '' : `${listed(names)} ${names.length === 1 ? verb.replace('see', 'sees') : verb}`;
     },
     rest() {
-      const rows: Row[] = [];
+      const rows: NumberRow[] = [];
       for (const bytes of new Set(left.values())) {
         const names = takeNear(bytes);
         if (names.length > 0)
@@ -135,7 +135,7 @@ function listed(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-function rowLines(rows: readonly Row[], options: RenderOptions): string[] {
+function rowLines(rows: readonly NumberRow[], options: RenderOptions): string[] {
   const labelWidth = Math.max(...rows.map(({ label }) => label.length)) + 2;
   const amounts = rows.map(({ bytes }) => amount(bytes, options));
   const amountWidth = Math.max(...amounts.map((text) => text.length));

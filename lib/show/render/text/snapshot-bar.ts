@@ -1,4 +1,4 @@
-/** Where the memory is, in plain words: a bar of all of it, and its parts. The whole ledger is in snapshot-memory.ts. */
+/** The memory in plain words: a bar of all of it, and its parts. The whole ledger is in snapshot-memory.ts. */
 import { clean, formatBoth, formatCount } from '../../../base/format.ts';
 import { hasPools, isMuchHidden, unifiedDevice, unknownGpuMemory } from '../../../core/memory/headroom.ts';
 import type { GpuProcess, LedgerLabel, Snapshot } from '../../../types/index.ts';
@@ -12,7 +12,7 @@ interface Part extends Group {
   note: string;
 }
 
-/** In the order of the bar: from memory that is hardest to free, on the left, to free memory. */
+/** Parts in the order of the bar: from memory that is hardest to free, on the left, to free memory. */
 function partsOf(snapshot: Snapshot): Part[] {
   const part = (
     letter: string,
@@ -48,7 +48,7 @@ function partsOf(snapshot: Snapshot): Part[] {
   ];
 }
 
-/** What the remainder may be, where it is no ordinary use by kernel and driver; null: it is. */
+/** Likely content of the remainder if it is no ordinary use by kernel and driver; null: it is. */
 function unattributedNote(snapshot: Snapshot): string | null {
   const { ledger } = snapshot;
   const bytes = bytesOf(['unattributed'], ledger);

@@ -42,7 +42,7 @@ export function processTable(snapshot: Snapshot, options: RenderOptions): string
   });
 }
 
-/** More than drivers hold of an idle GPU: 616 MiB on an H200, which NVML counts as reserved. */
+/** Drivers hold less of an idle GPU: 616 MiB on an H200, which NVML counts as reserved. */
 const HELD_BY_SOMEONE = GiB;
 
 /** Memory that is in use although no process is listed: of a process that is ending, or that NVML does not list. */
@@ -82,7 +82,7 @@ const LIBRARY_STYLES: Readonly<Record<LibraryStatus['state'], Style>> = {
   timeout: 'danger',
 };
 
-/** Whether CUDA and NVML could be loaded, in which version, or why not. */
+/** Version of CUDA and NVML, or the reason why one could not be loaded. */
 export function libraryLines(snapshot: Snapshot, options: RenderOptions): string[] {
   const { cuda, nvml } = snapshot.libraries;
   const simulated = snapshot.simulated !== null;
@@ -98,7 +98,7 @@ function libraryLine(name: string, status: LibraryStatus, simulated: boolean, op
 }
 
 function libraryFacts({ version, driverVersion, path }: LibraryStatus, simulated: boolean): string[] {
-  // On a simulated machine every library has the simulator's path.
+  // Every library of a simulated machine has the simulator's path.
   const parts = [version, driverVersion === null ? null : `driver ${driverVersion}`, simulated ? null : path];
   return parts.filter((part) => part !== null).map(clean);
 }
@@ -118,7 +118,7 @@ const SHORT_REASONS: readonly (readonly [RegExp, string])[] = [
   [/\bPERMISSION\b/, 'no permission'],
 ];
 
-/** Why a value is unknown, in a few words. */
+/** Reason for an unknown value, in a few words. */
 export function shortReason(reason: string | undefined): string {
   if (reason === undefined || reason === '') return 'not read';
   const known = SHORT_REASONS.find(([pattern]) => pattern.test(reason));

@@ -84,7 +84,7 @@ export function answerLines(snapshot: Snapshot, options: RenderOptions): string[
   return labelled(label, style, `${answer(snapshot, options.exact ? exactly : formatBoth)}.`, options);
 }
 
-/** Beside the label of the answer, which is not said twice. @param remedy whether what to do follows. */
+/** Sentence beside the label of the answer, which is not said twice. @param remedy true: the remedy follows. */
 export function sentenceLines(
   { judgement }: Snapshot,
   options: RenderOptions,

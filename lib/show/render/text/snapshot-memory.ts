@@ -6,7 +6,7 @@ import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { type Column, padEnd, table } from '../text-layout.ts';
 
-export interface Row {
+export interface LedgerRow {
   name: string;
   labels: readonly LedgerLabel[];
 }
@@ -15,10 +15,10 @@ export interface Group {
   /** Marks the bar and the rows, so that the bar can be read without colour. */
   letter: string;
   style: Style;
-  rows: readonly Row[];
+  rows: readonly LedgerRow[];
 }
 
-/** In the order of the bar: from memory that is hardest to free, on the left, to free memory. */
+/** Groups in the order of the bar: from memory that is hardest to free, on the left, to free memory. */
 const GROUPS: readonly Group[] = [
   { letter: 'G', style: 'gpu', rows: [{ name: 'GPU memory of processes', labels: ['gpuProcesses'] }] },
   { letter: 'D', style: 'unattributed', rows: [{ name: 'GPU memory kept by the driver', labels: ['driverPools'] }] },
@@ -56,8 +56,8 @@ const GROUPS: readonly Group[] = [
 ];
 
 /**
- * "[GGGGAACCCC........]". In colour the cells are filled and the first of each group carries its letter; without colour
- * the letter fills them all.
+ * "[GGGGAACCCC........]". Coloured cells are filled, and the first of each group carries its letter; the letter fills
+ * them all without colour.
  */
 export function poolBar(ledger: Ledger, options: RenderOptions, groups: readonly Group[] = GROUPS): string {
   const width = options.width - 2;
@@ -128,7 +128,7 @@ function boundedName(name: string, labels: readonly LedgerLabel[], { entries }: 
   return bound === undefined ? name : `${name}, ${bound === 'atMost' ? 'at most' : 'at least'}`;
 }
 
-/** What the remainder most likely is. No counter says so. */
+/** The likeliest content of the remainder. No counter says so. */
 function unattributedLabel(snapshot: Snapshot, bytes: number): string {
   if (bytes < 0) return 'counted twice by the kernel';
   if (snapshot.ledger.notSplit.length > 0) return 'not attributed (see below)';

@@ -63,7 +63,7 @@ function blocks(snapshot: Snapshot, options: RenderOptions): string[] {
   ];
 }
 
-/** How much of what is free lies in blocks that cudaMalloc takes. */
+/** Free memory in blocks that cudaMalloc takes. */
 export function blocksText(
   host: HostMemory,
   contiguity: readonly FreeBlocks[],

@@ -1,4 +1,4 @@
-/** What each tool would count as free, and by which rule. */
+/** Free memory by each tool's count, with its rule. */
 import { clean, inGiB } from '../../../base/format.ts';
 import { contextFailure } from '../../../core/memory/device-health.ts';
 import type { DeviceFailure, DeviceSnapshot, HostMemory, Snapshot, ViewName } from '../../../types/index.ts';
@@ -51,7 +51,7 @@ function deviceRows(device: DeviceSnapshot, host: HostMemory, options: RenderOpt
   });
 }
 
-/** What each tool does where cudaMemGetInfo, or the context that it needs, fails. */
+/** Each tool's behaviour if cudaMemGetInfo, or the context that it needs, fails. */
 const FAILED_RULES: Readonly<Partial<Record<ViewName, (failure: DeviceFailure) => string>>> = {
   cudaMemGetInfo: ({ name, status }) => (status === null ? name : `error ${status}`),
   torch: () => 'asks cudaMemGetInfo',

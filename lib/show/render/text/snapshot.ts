@@ -64,7 +64,7 @@ function hintLines(options: RenderOptions): string[] {
   return flow(hints, options).map((line) => options.paint('dim', line));
 }
 
-/** What is peculiar about the numbers above, in the sentences of the document. */
+/** Peculiarities of the numbers above, in the sentences of the document. */
 function unusualLines({ ledger }: Snapshot, options: RenderOptions): string[] {
   const overlap = ledger.entries.filter(({ bound, label }) => bound === 'atMost' && label === 'gpuProcesses');
   return bulleted(
@@ -73,7 +73,7 @@ function unusualLines({ ledger }: Snapshot, options: RenderOptions): string[] {
   );
 }
 
-/** What is known of these devices, and usual. */
+/** Known and usual facts of these devices. */
 function noteLines({ devices }: Snapshot, options: RenderOptions): string[] {
   return bulleted(
     devices.flatMap((device) => device.notes.map(clean)),

@@ -121,7 +121,7 @@ function factLines(report: StressReport, full: boolean, options: RenderOptions):
   return rows.flatMap(([label, text]) => hanging(label.padEnd(13), text, options.width));
 }
 
-/** What tripped the guard, what it read, and what it did. */
+/** Cause of the guard's trip, its reading and its step. */
 function guardText(guard: NonNullable<StressReport['guard']>): string {
   const readings = [
     guard.memAvailable === null ? null : `MemAvailable ${inGiB(guard.memAvailable)} GiB`,
@@ -168,7 +168,7 @@ function maximumText({ maxBytes, mode, state }: StressReport): string {
   return `${EARLY.has(state) ? 'at least ' : ''}${formatBoth(maxBytes)} can be allocated${block}`;
 }
 
-/** What to do or to type next; null: nothing. */
+/** The next step or command; null: none. */
 export function advice({ guard, maxBytes, state, verified }: StressReport): string | null {
   switch (state) {
     case 'floor':

@@ -11,17 +11,17 @@ import { padStart } from '../text-layout.ts';
 import { flow } from './frame.ts';
 
 /** A line of the graph. */
-interface Course {
+interface GraphLine {
   letter: string;
   name: string;
   style: Style;
-  /** In bytes; null: unknown. */
+  /** Amount in bytes; null: unknown. */
   bytes: number | null;
 }
 
 interface Point {
   atMs: number;
-  courses: readonly Course[];
+  courses: readonly GraphLine[];
   /** The memory that the courses are a part of, in bytes. */
   total: number;
   stalledPercent: number | null;
@@ -30,7 +30,7 @@ interface Point {
 /** A moment that the graph shows. */
 export interface Mark {
   atMs: number;
-  /** Below the graph; '': no text. */
+  /** Text below the graph; '': none. */
   text: string;
 }
 
@@ -58,8 +58,8 @@ export function addReading(history: History, snapshot: Snapshot): void {
 /** GPUs with memory of their own that have a line. */
 const GPUS = 4;
 
-/** On a machine with shared memory: of the pool. Else of each GPU's own memory, which is what its programs compete for. */
-function coursesOf(snapshot: Snapshot): Course[] {
+/** Courses of the pool if memory is shared; else of each GPU's own memory, for which its programs compete. */
+function coursesOf(snapshot: Snapshot): GraphLine[] {
   const { devices, ledger } = snapshot;
   const { afterReclaim, immediate } = headroom(snapshot);
   const own = devices.filter(({ memoryModel }) => memoryModel !== 'unified');
@@ -80,7 +80,7 @@ function coursesOf(snapshot: Snapshot): Course[] {
   ];
 }
 
-/** As in the log: the driver may not list every process that holds memory. */
+/** Name as in the log: the driver may not list every process that holds memory. */
 function gpuName(entry: LedgerEntry | undefined): string {
   return entry?.bound === undefined ? 'GPU' : `GPU at ${entry.bound === 'atMost' ? 'most' : 'least'}`;
 }
@@ -94,7 +94,7 @@ function totalShown(snapshot: Snapshot): number {
 }
 
 export interface GraphView {
-  /** Between the starts of two readings. */
+  /** Time between the starts of two readings. */
   intervalMs: number;
   /** Readings that fit. */
   span: number;
@@ -158,7 +158,7 @@ export function graphLines({ marks, points }: History, view: GraphView, options:
   ].slice(0, view.rows);
 }
 
-/** Full height of the line of pressure: the alarm. On a smaller scale noise would look like trouble. */
+/** Full height of the line of pressure: the alarm. Noise would look like trouble on a smaller scale. */
 const SCALE = `${STALLED_PERCENT}%`;
 
 /** The total at the top, 0 at the bottom, and whole numbers between them. */
@@ -173,7 +173,7 @@ function yLabels(y: Axis, total: number, height: number): string[] {
   return labels;
 }
 
-/** What the lines are, with their last values. */
+/** Names of the lines, with their last values. */
 function titleLines({ courses, stalledPercent }: Point, view: GraphView, options: RenderOptions): string[] {
   const legend = courses.map(({ bytes, letter, name, style }) =>
     options.paint(style, `${letter} ${name} ${options.exact ? amount(bytes, options) : tenths(bytes)}`),

@@ -1,16 +1,16 @@
-/** The processes of watch: sorted, filtered, one of them selected. Who holds what is said by the report of `processes()`. */
+/** The processes of watch: sorted, filtered, one of them selected. Holders are those of `processes()`. */
 import { clean } from '../../../base/format.ts';
 import type { ProcessesReport, ProcessGroup } from '../../../types/index.ts';
 import { dot, type RenderOptions } from '../options.ts';
 import { joinThatFits } from '../text-layout.ts';
 import { groupRow, type ProcessRow, processesByPid, processRow, remainderRows, rowTable } from './process-rows.ts';
 
-/** In the order in which the key `s` goes through them; the headings of the columns. */
+/** Orders, as the key `s` goes through them; the headings of the columns. */
 export const SORTS = ['held', 'change', 'GPU', 'swap', 'name'] as const;
 
 export type Sort = (typeof SORTS)[number];
 
-/** What a reader has asked to see. */
+/** A reader's choice of what to see. */
 export interface ProcessView {
   sort: Sort;
   /** Part of a command line, name, container or pid; '': all. */
@@ -68,7 +68,7 @@ export function rowsOfList(report: ProcessesReport, entries: readonly ProcessEnt
   return 2 + Math.max(1, entries.length + (filter === '' ? remainderRows(report).length : 0));
 }
 
-/** From this many rows on there is a title. */
+/** Rows from which on there is a title. */
 const TITLED = 5;
 
 /** @param rows of the window; the selected row is among those that are shown. */
@@ -86,7 +86,7 @@ export function processLines(
   const start = Math.max(0, Math.min(entries.length - room, at < room ? 0 : at - room + 1));
   const shown = entries.slice(start, start + room);
   const rest = view.filter === '' && start + room > entries.length ? remainderRows(report) : [];
-  // With its largest values in the table, the columns stay where they are while a reader scrolls.
+  // The largest values are in the table, so that columns stay where they are while a reader scrolls.
   const [heading = '', ...lines] = rowTable([...shown.map(({ row }) => row), ...rest.slice(0, room - shown.length)], {
     ...options,
     width: options.width - MARK.length,
@@ -103,7 +103,7 @@ export function processLines(
   ].slice(0, rows);
 }
 
-/** Before the selected row, also where there are no colours. */
+/** Mark before the selected row, also without colours. */
 const MARK = '> ';
 
 function titleLine(

@@ -16,7 +16,7 @@ import { toolsTable } from './snapshot-tools.ts';
 import { type GraphView, graphLines, type History, LEAST_GRAPH } from './watch-history.ts';
 import { entriesOf, LEAST_ROWS, type ProcessView, processLines, rowsOfList } from './watch-processes.ts';
 
-/** What the live picture shows. */
+/** Content of the live picture. */
 export interface WatchView {
   snapshot: Snapshot;
   history: History;
@@ -29,7 +29,7 @@ export interface WatchView {
 }
 
 interface Section {
-  /** Of two sections the one with the lower rank gets the room. */
+  /** The section with the lower rank gets the room. */
   rank: number;
   /** Lines without which it is left out, lines that it wants, and lines that it can fill. */
   least: number;
@@ -38,10 +38,10 @@ interface Section {
   lines(rows: number): readonly string[];
 }
 
-/** From this many rows on, sections stand apart; below the lower number only the answer and its numbers are shown. */
+/** Sections stand apart from this many rows on; below the lower number only the answer and its numbers are shown. */
 const ROOMY = 30;
 const BRIEF = 12;
-/** From this many rows on, each part of the bar has a line of its own, and the numbers say which tools see them. */
+/** Each part of the bar has its own line from this many rows on, and the numbers say which tools see them. */
 const TALL = 34;
 
 /**
@@ -109,7 +109,7 @@ function filled(all: readonly Section[], rows: number): string[] {
 /** Sections from this rank on have room only where the others have what they want. */
 const FURTHER = 6;
 
-/** In one line, where it has room for them. */
+/** The numbers in one line, if it has room for them. */
 function briefNumbers(snapshot: Snapshot, options: RenderOptions): string[] {
   const lines = numberLines(snapshot, options, { brief: true });
   const line = lines.map((each) => each.replace(/ {2,}/g, '  ')).join('   ');
@@ -121,7 +121,7 @@ function poolLines(snapshot: Snapshot, options: RenderOptions, rows: number): st
   return [...barLines(snapshot, options), ...legend];
 }
 
-/** Below as many rows of dots nobody tells a fall from noise; a higher graph than this one says no more. */
+/** A graph with fewer rows of dots does not tell a fall from noise; a graph above the higher number says no more. */
 const GOOD_GRAPH = 10;
 const MOST_GRAPH = 24;
 
@@ -146,7 +146,7 @@ function processSection({ list, processes }: WatchView, options: RenderOptions):
   };
 }
 
-/** With the key f: what `snapshot --full` shows. */
+/** Sections of `snapshot --full`, shown by the key f. */
 function countersOf({ snapshot }: WatchView, options: RenderOptions): Section[] {
   return [
     whole(4, headerLines(snapshot, options)),

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { NativeCudaReport } from '../../../../lib/core/native/contract.ts';
 import { loadMachine, type Machine } from '../../../../lib/sim.ts';
+import { DEVICE_ATTRIBUTES } from '../../../../lib/types/device.ts';
 import { simulatorPath } from '../../../support/binary.ts';
 import { failedFacts, printedBy, printedOnMachine } from '../../../support/binary-on-machine.ts';
 import { gb10WithFaults, gb10WithTwoDevices, withMachine } from '../../../support/machines.ts';
@@ -40,7 +41,9 @@ describe('CUDA', () => {
   });
 
   it('is the same at the second reading, which queries only facts that may change', async () => {
-    const machine = gb10WithFaults({ fail: [{ call: 'cuDeviceGetAttribute', status: 999, after: 22 }] });
+    // Two more for the compute capability, one less for totalGlobalMem, which another function returns.
+    const after = DEVICE_ATTRIBUTES.length + 1;
+    const machine = gb10WithFaults({ fail: [{ call: 'cuDeviceGetAttribute', status: 999, after }] });
     const [first, second] = await printedOnMachine(machine, readCuda(0) + readCuda(0));
     expect(second).toEqual(first);
     expect(failedFacts((first as NativeCudaReport).devices[0]?.attributes ?? {})).toEqual({});
@@ -79,7 +82,7 @@ describe('CUDA', () => {
       name: 'CUDA_ERROR_INVALID_DEVICE',
       totalMem: 'CUDA_ERROR_INVALID_DEVICE',
     });
-    expect(Object.keys(failedFacts(report.devices[0]?.attributes ?? {}))).toHaveLength(21);
+    expect(Object.keys(failedFacts(report.devices[0]?.attributes ?? {}))).toHaveLength(DEVICE_ATTRIBUTES.length);
     expect(failedFacts(report.devices[1] ?? {})).toEqual({});
     expect(report.devices[1]?.uuid).toMatch(/11$/);
   });

@@ -68,9 +68,13 @@ beforeAll(async () => {
   const device = { ...headerOf().device, name: hostile };
   const machine = snapshotOf({ host: { cached: 90 * GiB, free: 8 * GiB } });
   const estimated = await estimate({ params: 8e9 }, { program: 'vllm' });
-  write('fit.html', fitHtml(await fitInto(estimated, machine), { heading: 'Qwen3-8B', estimated }, assets));
+  const fitted = await fitInto({ estimate: estimated, snapshot: machine });
+  write('fit.html', fitHtml(fitted, { heading: 'Qwen3-8B', estimated }, assets));
   const need = { bytes: 2 * machine.host.total };
-  write('no-fit.html', fitHtml(await fitInto(need, machine), { heading: 'Too much', estimated: null }, assets));
+  write(
+    'no-fit.html',
+    fitHtml(await fitInto({ ...need, snapshot: machine }), { heading: 'Too much', estimated: null }, assets),
+  );
   write('hostile.html', sweepHtml(sweepOf({ device, reason: hostile, state: 'stopped' }), assets));
   const changed = await compare(snapshotOf(), snapshotOf({ processes: [{ pid: 7, name: hostile, gpuBytes: GiB }] }));
   write('compare.html', compareHtml(changed, assets));

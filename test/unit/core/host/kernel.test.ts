@@ -1,6 +1,7 @@
 /** The kernel's facts: which files are read how often, and the sources that are recorded. */
 
 import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../../../lib/base/errors.ts';
 import { Provenance } from '../../../../lib/base/facts.ts';
 import type { KernelFiles } from '../../../../lib/core/host/files.ts';
 import { beginKernel } from '../../../../lib/core/host/kernel.ts';
@@ -26,34 +27,32 @@ const vmstat = (counters: object = COUNTERS) =>
     .join('');
 
 /** A kernel with these files; `reads` has every reading of a file. `hung` never answer. */
-function kernel(texts: Record<string, string>, hung: readonly string[] = [], pageSize = 4096) {
+function kernel(texts: Record<string, string>, hung: readonly string[] = []) {
   const reads: string[] = [];
-  const files = kernelFilesOf(
-    (paths) => {
-      reads.push(...paths);
-      return textsOf(texts)(paths).map((text, index) => {
-        const path = paths[index] ?? '';
-        return hung.includes(path) ? timeout(`read ${path}`) : text;
-      });
-    },
-    { pageSize: () => pageSize },
-  );
+  const files = kernelFilesOf((paths) => {
+    reads.push(...paths);
+    return textsOf(texts)(paths).map((text, index) => {
+      const path = paths[index] ?? '';
+      return hung.includes(path) ? timeout(`read ${path}`) : text;
+    });
+  });
   return { files, timesRead: (path: string) => reads.filter((read) => read === path).length };
 }
 
-async function facts({ files }: { files: KernelFiles }) {
+async function facts({ files }: { files: KernelFiles }, cpuLists: Fact<number> = Number.NaN) {
   const provenance = new Provenance();
   const reading = await beginKernel(files);
-  const facts = reading.finish(await files.reread(reading.paths, reading.bytes), provenance);
+  const facts = reading.finish(cpuLists, await files.reread(reading.paths, reading.bytes), provenance);
   return { ...facts, from: provenance.sources };
 }
 
 it('settings are in bytes, whatever the kernel counts in', async () => {
-  const texts = { '/proc/sys/vm/min_free_kbytes': '67584\n', '/proc/zoneinfo': 'cpu: 0\n  count:    7\n' };
-  const { kernel: found } = await facts(kernel(texts, [], 65_536));
+  const { from, kernel: found } = await facts(kernel({ '/proc/sys/vm/min_free_kbytes': '67584\n' }), 7 * 65_536);
   expect(found).toMatchObject({ minFree: 67_584 * 1024, freeInCpuLists: 7 * 65_536 });
+  expect(from['kernel.freeInCpuLists']).toBe('/proc/zoneinfo');
   const huge = await facts(kernel({ '/proc/sys/vm/min_free_kbytes': `${2 ** 52}\n` }));
-  expect(huge.kernel.minFree).toBeNull();
+  expect(huge.kernel).toMatchObject({ minFree: null, freeInCpuLists: null });
+  expect(huge.from['kernel.freeInCpuLists']).toBe('/proc/zoneinfo: the text is not in the kernel’s format');
 });
 
 describe('a file that does not answer', () => {
@@ -62,14 +61,15 @@ describe('a file that does not answer', () => {
     '/proc/pressure/memory':
       'some avg10=1.00 avg60=0.00 avg300=0.00 total=5\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=5\n',
     '/proc/buddyinfo': 'Node 0, zone   Normal 1 2 3\n',
-    '/proc/zoneinfo': 'Node 0, zone   Normal\n  pagesets\n    cpu: 0\n              count:    7\n',
     '/proc/sys/vm/swappiness': '60\n',
     '/proc/self/cgroup': '0::/a\n',
     '/sys/fs/cgroup/a/memory.current': '100\n',
     '/proc/driver/nvidia/version': 'NVRM version: NVIDIA UNIX  580.95.05  Release Build\n',
   };
   const read = async (...hung: string[]) => {
-    const { bootId: _, cgroup, contiguity, driver, kernel: counted, pressure, from } = await facts(kernel(texts, hung));
+    const cpuLists = hung.includes('/proc/zoneinfo') ? timeout('read /proc/zoneinfo') : 4096;
+    const found = await facts(kernel(texts, hung), cpuLists);
+    const { cgroup, contiguity, driver, kernel: counted, pressure, from } = found;
     const values = {
       'kernel.vmstat': counted.oomKill,
       pressure: pressure?.some.avg10,

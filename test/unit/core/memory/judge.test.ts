@@ -211,7 +211,7 @@ describe('whether a program may load', () => {
   it('is not known where it is not known that a program can start', async () => {
     expect(refusing.judgement.safe).toMatchObject({ bytes: null });
     expect(refusing.devices[0]?.from['allocatable.safe']).toMatch(/^Whether a CUDA program can start was not tried/);
-    expect((await fitInto({ bytes: 1 }, refusing)).verdict).toBe('unknown');
+    expect((await fitInto({ bytes: 1, snapshot: refusing })).verdict).toBe('unknown');
   });
 
   it('counts free pages in the lists of the processors', () => {
@@ -241,7 +241,7 @@ describe('a refusal', () => {
   it('is "not now" for fit, whatever the size, with what to do and no flags', async () => {
     for (const bytes of [1, 30 * GiB])
       for (const program of [undefined, 'vllm'] as const) {
-        const report = await fitInto({ bytes }, snapshot, program === undefined ? {} : { program });
+        const report = await fitInto({ bytes, snapshot, ...(program === undefined ? {} : { program }) });
         expect(report).toMatchObject({ verdict: 'not-now', limit: { bytes: 0 }, headroom: null, binding: 'machine' });
         expect(report.summary).toMatch(/^No task could run .* this is how a freeze begins\.$/);
         expect(report.remedies.map(({ text }) => text)).toEqual([
@@ -251,17 +251,17 @@ describe('a refusal', () => {
       }
     // The same on a GPU of its own, though its memory is free.
     const server = snapshotOf({ full: 92, model: 'discrete', host: { available: GiB, free: GiB / 2 } });
-    expect(await fitInto({ bytes: GiB }, server)).toMatchObject({ verdict: 'not-now', limit: { bytes: 0 } });
-    expect((await fitInto({ bytes: 300 * GiB }, server)).verdict).toBe('no');
+    expect(await fitInto({ bytes: GiB, snapshot: server })).toMatchObject({ verdict: 'not-now', limit: { bytes: 0 } });
+    expect((await fitInto({ bytes: 300 * GiB, snapshot: server })).verdict).toBe('no');
     // What would not fit in any case is told as that.
-    expect((await fitInto({ bytes: 300 * GiB }, snapshot)).verdict).toBe('no');
+    expect((await fitInto({ bytes: 300 * GiB, snapshot })).verdict).toBe('no');
   });
 
   it('is no reason of fit where only too little is left: the limit is 0, with the steps that raise it', async () => {
     const processes = [{ pid: 11, name: 'vllm', gpuBytes: 100 * GiB }];
     const full = snapshotOf({ host: { available: 7 * GiB, free: 6 * GiB }, processes });
     expect(full.judgement.mayLoad).toBe('not-now');
-    const report = await fitInto({ bytes: 30 * GiB }, full);
+    const report = await fitInto({ bytes: 30 * GiB, snapshot: full });
     expect(report).toMatchObject({ verdict: 'fits-after', limit: { bytes: 0 } });
     expect(report.remedies.map(({ text }) => text)).toEqual([expect.stringMatching(/^stop vllm \(11\)/)]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { QUIRKS, type QuirkFacts, quirkNotes } from '../../../../lib/core/memory/quirks.ts';
-import { DEVICE_ATTRIBUTES } from '../../../../lib/core/snapshot/attributes.ts';
+import { DEVICE_ATTRIBUTES } from '../../../../lib/types/device.ts';
 import type { DeviceAttribute } from '../../../../lib/types/index.ts';
 import { GiB } from '../../../support/units.ts';
 import { hostWith, NO_DRIVER, NO_KERNEL } from '../../../support/unknown-facts.ts';

@@ -193,7 +193,7 @@ describe('a field that nobody knows', () => {
     const small = { ...UNDERSTOOD.find(([name]) => name === 'Qwen3-8B')?.[1].config, zeta_layer_types: [1, 2] };
     for (const program of [undefined, 'vllm', 'sglang', 'llama.cpp', 'ollama', 'torch', 'accelerate'] as const) {
       const options = program === undefined ? {} : { program };
-      const report = await fitInto({ model: { config: small } }, snapshotOf(), options);
+      const report = await fitInto({ model: { config: small }, snapshot: snapshotOf(), ...options });
       expect([report.verdict, report.expectedFits]).toEqual(['unknown', null]);
       expect(report.summary).toContain('zeta_layer_types');
       for (const { flags, verdict } of report.programs) expect([verdict, flags]).toEqual(['unknown', null]);

@@ -10,7 +10,7 @@ import type { ByteSource } from '../../../../lib/models/files/model-file.ts';
 import { readSafetensors } from '../../../../lib/models/files/safetensors.ts';
 import { entryOf } from '../../../../lib/models/files/safetensors-entry.ts';
 import { forEachTensor, type HeaderEntry } from '../../../../lib/models/files/safetensors-header.ts';
-import { fit as fitInto, fitTable } from '../../../../lib/models/fit/index.ts';
+import { fit as fitInto } from '../../../../lib/models/fit/index.ts';
 import { snapshotOf } from '../../../support/snapshots.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -195,8 +195,8 @@ describe('a signal', () => {
     openModel: (signal) => openModel(path, { signal }),
     estimate: (signal) => estimate(path, { signal }),
     estimateTable: (signal) => estimateTable(path, { signal }),
-    fit: (signal) => fitInto({ model: path }, machine, { signal }),
-    fitTable: (signal) => fitTable({ model: path }, machine, { signal }),
+    fit: (signal) => fitInto({ model: path, snapshot: machine, signal }),
+    'fit() of a table': (signal) => fitInto({ table: true, model: path, snapshot: machine, signal }),
   };
 
   it.each(Object.keys(calls))('ends %s()', async (name) => {

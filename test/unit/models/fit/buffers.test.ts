@@ -53,8 +53,8 @@ describe('llama.cpp’s buffers', () => {
     ['Qwen3-32B, 40K', QWEN3_32B, { context: 40_960 }, 10_240, null],
   ] as const)('%s', async (_, config, options: EstimateOptions, kv, compute) => {
     const program = 'llama.cpp';
-    const need = await estimate({ config }, { ...options, program });
-    const { programs } = await fitInto(need, snapshotOf(), { program });
+    const estimated = await estimate({ config }, { ...options, program });
+    const { programs } = await fitInto({ estimate: estimated, snapshot: snapshotOf(), program });
     const { kvCache = 0, compute: buffer = 0 } = programs[0]?.numbers ?? {};
     expect(kvCache / MiB).toBeCloseTo(kv, 2);
     if (compute !== null) expect(Math.abs(buffer / MiB / compute - 1)).toBeLessThan(0.02);
@@ -77,7 +77,12 @@ describe('the step of a server', () => {
 
   it('is refused by vLLM where it has fewer tokens than sequences', async () => {
     const ask = (batchTokens: number) =>
-      fitInto({ model: { config: QWEN3_32B }, use: { batchTokens, sequences: 16 } }, snapshotOf(), { program: 'vllm' });
+      fitInto({
+        model: { config: QWEN3_32B },
+        use: { batchTokens, sequences: 16 },
+        snapshot: snapshotOf(),
+        program: 'vllm',
+      });
     expect((await ask(16)).programs[0]?.flags).toContain('--max-num-batched-tokens 16');
     const { programs, summary, verdict } = await ask(15);
     expect([verdict, programs[0]?.flags]).toEqual(['no', null]);

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fit as fitInto, fitTogether } from '../../../../lib/models/fit/index.ts';
+import { fit as fitInto } from '../../../../lib/models/fit/index.ts';
 import { judge } from '../../../../lib/run/launch/judge.ts';
 import { recognise } from '../../../../lib/run/launch/recognise.ts';
 import type { FitProgram } from '../../../../lib/types/index.ts';
@@ -16,7 +16,7 @@ const folder = temporaryFolder('fit-context');
 const YARN = { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 32_768 };
 
 function ask(program: FitProgram, context: number, more: Record<string, unknown> = {}) {
-  return fitInto({ model: { config: { ...QWEN3_8B, ...more } }, use: { context } }, machine, { program });
+  return fitInto({ model: { config: { ...QWEN3_8B, ...more } }, use: { context }, snapshot: machine, program });
 }
 
 describe('a context that is longer than the model was made for', () => {
@@ -35,7 +35,7 @@ describe('a context that is longer than the model was made for', () => {
 
   it('several models are refused for it, and not for a size', async () => {
     const models = [40_960, 65_536].map((context) => ({ model: { config: QWEN3_8B }, use: { context } }));
-    const { summary, verdict } = await fitTogether(models, machine, { program: 'vllm' });
+    const { summary, verdict } = await fitInto({ together: models, snapshot: machine, program: 'vllm' });
     expect(verdict).toBe('no');
     expect(summary).toMatch(/^2 models do not fit together\. .*longer than the 40,960/);
   });

@@ -42,7 +42,13 @@ const COMMANDS: Readonly<Record<Served, (flags: string[]) => string[]>> = {
 };
 
 function judgedBy(program: Served, model: Model, use: EstimateOptions, programVersion?: string) {
-  return fitInto({ model, use }, MACHINE, { program, ...(programVersion === undefined ? {} : { programVersion }) });
+  return fitInto({
+    model,
+    use,
+    snapshot: MACHINE,
+    program,
+    ...(programVersion === undefined ? {} : { programVersion }),
+  });
 }
 
 /** The options with which an estimate is what a command line says. */

@@ -19,7 +19,7 @@ async function ask(
   more: EstimateOptions = {},
 ) {
   const config = { ...QWEN3_8B, num_attention_heads: heads, num_key_value_heads: keyValue };
-  return fitInto({ model: { config }, use: { tensorParallel: ranks, ...more } }, machine, { program });
+  return fitInto({ model: { config }, use: { tensorParallel: ranks, ...more }, snapshot: machine, program });
 }
 
 describe('heads that cannot be divided among the ranks', () => {

@@ -1,17 +1,17 @@
 /** The largest model that fits: by precision and use, against the machine and against a program. */
 
 import { describe, expect, it } from 'vitest';
-import { fit as fitInto, fitLargest } from '../../../../lib/models/fit/index.ts';
+import { fit as fitInto } from '../../../../lib/models/fit/index.ts';
 import { largestText } from '../../../../lib/show/render/fit-parts.ts';
-import type { FitLargest, FitLargestOptions } from '../../../../lib/types/index.ts';
+import type { FitLargest, FitLargestQuestion } from '../../../../lib/types/index.ts';
 import { snapshotOf } from '../../../support/snapshots.ts';
 import { GiB } from '../../../support/units.ts';
 
 const machineOf = (available: number | null) =>
   snapshotOf({ host: available === null ? { available } : { available: available * GiB, free: available * GiB } });
 
-async function tableOf(available: number | null, options: FitLargestOptions = {}): Promise<FitLargest> {
-  return fitLargest(machineOf(available), options);
+async function tableOf(available: number | null, options: Partial<FitLargestQuestion> = {}): Promise<FitLargest> {
+  return fitInto({ ...options, largest: true, snapshot: machineOf(available) });
 }
 
 function cellOf({ rows, uses }: FitLargest, dtype: string, use: FitLargest['uses'][number]) {
@@ -21,7 +21,7 @@ function cellOf({ rows, uses }: FitLargest, dtype: string, use: FitLargest['uses
 /** Once: each of its answers is a search. */
 const report = await tableOf(110);
 
-describe('fitLargest()', () => {
+describe('fit() of the largest model', () => {
   it('has each precision, and each use that there is of it', () => {
     const filled = report.rows.map(({ cells, dtype }) => [dtype, ...cells.map((cell) => cell !== null)]);
     expect(filled).toEqual([
@@ -44,7 +44,7 @@ describe('fitLargest()', () => {
         expect(need?.high).toBeLessThanOrEqual(report.limit ?? 0);
         // The next size is at most 8 % larger.
         expect(need?.high).toBeGreaterThan(0.9 * (report.limit ?? 0));
-        expect((await fitInto({ bytes: need?.high ?? 0 }, machineOf(110))).verdict).toBe('fits');
+        expect((await fitInto({ bytes: need?.high ?? 0, snapshot: machineOf(110) })).verdict).toBe('fits');
         expect(need?.bytes).toBeGreaterThanOrEqual((parameters ?? 0) * bytesPerWeight * 0.99);
       }
   });
@@ -80,6 +80,8 @@ describe('fitLargest()', () => {
   });
 
   it('names a wrong option', async () => {
-    await expect(tableOf(100, { solve: 'context' } as FitLargestOptions)).rejects.toThrow('has no option "solve"');
+    await expect(tableOf(100, { solve: 'context' } as Partial<FitLargestQuestion>)).rejects.toThrow(
+      'has no option "solve"',
+    );
   });
 });

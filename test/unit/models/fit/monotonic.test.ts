@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fit as fitInto } from '../../../../lib/models/fit/index.ts';
 import { isWorse, type Judged, judged } from '../../../../lib/models/fit/judge.ts';
-import type { FitNeed, FitProgram, FitRange, FitReport } from '../../../../lib/types/index.ts';
+import type { FitProgram, FitRange, FitReport } from '../../../../lib/types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../../../lib/types/programs.ts';
 import { snapshotOf } from '../../../support/snapshots.ts';
 import { GiB, MiB } from '../../../support/units.ts';
@@ -114,8 +114,8 @@ describe('fit()', () => {
         hugetlb: 16 * GiB,
       },
     });
-    const model: FitNeed = { total: need, terms: [{ name: 'weights', ...need }] };
-    return fitInto(model, machine, program === null ? {} : { program });
+    const estimate = { total: need, terms: [{ name: 'weights', ...need }] };
+    return fitInto({ estimate, snapshot: machine, ...(program === null ? {} : { program }) });
   }
 
   const size = fc.integer({ min: 1, max: 1000 }).map((eighths) => eighths * 128 * MiB);

@@ -16,7 +16,7 @@ function machineOf(available: number): Snapshot {
 }
 
 const ask = (use: EstimateOptions, options: FitOptions = {}, available = 100): Promise<FitReport> =>
-  fitInto({ model, use }, machineOf(available), options);
+  fitInto({ model, use, snapshot: machineOf(available), ...options });
 
 /** What was asked, with a change in place of a part of it. */
 function withChange(
@@ -69,8 +69,8 @@ describe('the nearest setting', () => {
 
   it('is not looked for where it fits, of a size, or on a machine that cannot be read', async () => {
     expect((await ask({ context: 4096 })).nearest).toBeNull();
-    expect((await fitInto({ bytes: 500 * GiB }, machineOf(100))).nearest).toBeNull();
-    expect((await fitInto({ model }, snapshotOf({ host: { available: null } }))).nearest).toBeNull();
+    expect((await fitInto({ bytes: 500 * GiB, snapshot: machineOf(100) })).nearest).toBeNull();
+    expect((await fitInto({ model, snapshot: snapshotOf({ host: { available: null } }) })).nearest).toBeNull();
   });
 
   it('always fits, whatever was asked', async () => {

@@ -5,7 +5,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { estimate, estimateTable, openModel } from '../../../../lib/models/estimate/index.ts';
-import { fit as fitInto, fitTable, fitTogether } from '../../../../lib/models/fit/index.ts';
+import { fit as fitInto } from '../../../../lib/models/fit/index.ts';
 import { judge } from '../../../../lib/run/launch/judge.ts';
 import { recognise } from '../../../../lib/run/launch/recognise.ts';
 import type { ModelInput } from '../../../../lib/types/index.ts';
@@ -29,12 +29,13 @@ const QUESTIONS: Readonly<Record<string, (model: ModelInput) => Promise<unknown>
   'openModel()': (model) => openModel(model),
   'estimate()': (model) => estimate(model, { context: 64 }),
   'estimateTable()': (model) => estimateTable(model),
-  'fit()': (model) => fitInto({ model }, machine),
-  'fit() of what does not fit': (model) => fitInto({ model }, full),
-  'fit() with solve': (model) => fitInto({ model }, machine, { solve: 'context', program: 'vllm' }),
-  'fit() with solve, of every program': (model) => fitInto({ model }, machine, { solve: 'slots' }),
-  'fitTable()': (model) => fitTable({ model }, machine),
-  'fitTogether()': (model) => fitTogether([{ model }, { model: { params: 7e9 } }], full, { program: 'vllm' }),
+  'fit()': (model) => fitInto({ model, snapshot: machine }),
+  'fit() of what does not fit': (model) => fitInto({ model, snapshot: full }),
+  'fit() with solve': (model) => fitInto({ model, snapshot: machine, solve: 'context', program: 'vllm' }),
+  'fit() with solve, of every program': (model) => fitInto({ model, snapshot: machine, solve: 'slots' }),
+  'fit() of a table': (model) => fitInto({ table: true, model, snapshot: machine }),
+  'fit() of several models': (model) =>
+    fitInto({ together: [{ model }, { model: { params: 7e9 } }], snapshot: full, program: 'vllm' }),
   'the judgement of launch()': (model) => {
     const { command } = recognise(['vllm', 'serve', folder, '--enable-lora'], {});
     return judge({ kind: 'model', model }, command, full);
@@ -68,7 +69,7 @@ it.each(Object.keys(QUESTIONS))('%s opens nothing of a model that is open', asyn
 it.each(['llama.gguf', 'split/gemma-00002-of-00002.gguf', 'awq/model.safetensors', 'nvfp4/config.json'])(
   'of %s no file is opened twice',
   async (name) => {
-    const opens = await opensOf(() => fitInto({ model: join(FIXTURES, name) }, machine), FIXTURES);
+    const opens = await opensOf(() => fitInto({ model: join(FIXTURES, name), snapshot: machine }), FIXTURES);
     expect(opens[name]).toBe(1);
     expect(Object.values(opens).every((count) => count === 1)).toBe(true);
   },

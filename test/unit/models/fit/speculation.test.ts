@@ -6,7 +6,7 @@ import { QWEN3_8B } from '../../../support/qwen.ts';
 import { snapshotOf } from '../../../support/snapshots.ts';
 
 function ask(program: FitProgram, more: Record<string, unknown> = {}) {
-  return fitInto({ model: { config: { ...QWEN3_8B, ...more } }, use: { mtp: true } }, snapshotOf(), { program });
+  return fitInto({ model: { config: { ...QWEN3_8B, ...more } }, use: { mtp: true }, snapshot: snapshotOf(), program });
 }
 
 describe('speculation by layers of the model', () => {
@@ -24,6 +24,6 @@ describe('speculation by layers of the model', () => {
     const heads = { linear_key_head_dim: 128, linear_value_head_dim: 128 };
     expect((await ask('vllm', { model_type: 'qwen3_next', ...next, ...heads })).verdict).toBe('fits');
     const unknown = { total: { bytes: 1, low: 1, high: 1 }, terms: [{ name: 'weights', bytes: 1, low: 1, high: 1 }] };
-    expect((await fitInto(unknown, snapshotOf(), { program: 'vllm' })).verdict).not.toBe('no');
+    expect((await fitInto({ estimate: unknown, snapshot: snapshotOf(), program: 'vllm' })).verdict).not.toBe('no');
   });
 });

@@ -22,7 +22,7 @@ const machine = snapshotOf({});
 describe('the start of vLLM', () => {
   it('with gemma-4-26B-A4B at a share of 0.70 does not fit: it passed its budget by 29 GiB and froze the Spark', async () => {
     const need = { model: { config: GEMMA_4_26B }, use: { context: 8192 } };
-    const report = await fitInto(need, machine, { program: 'vllm', utilization: 0.7 });
+    const report = await fitInto({ ...need, snapshot: machine, program: 'vllm', utilization: 0.7 });
     expect(report.verdict).toBe('tight');
     // In use at its peak: 112 GiB, of which 7 GiB are the system's.
     expect(report.need.high).toBeGreaterThan(105 * GiB);
@@ -41,7 +41,12 @@ describe('the start of vLLM', () => {
 
   it('has a compiler more for each 8 GiB that stay, and one at least', async () => {
     const ask = (params: number) =>
-      fitInto({ model: { config: QWEN, weightBytes: params }, use: { context: 4096 } }, machine, { program: 'vllm' });
+      fitInto({
+        model: { config: QWEN, weightBytes: params },
+        use: { context: 4096 },
+        snapshot: machine,
+        program: 'vllm',
+      });
     const small = await ask(16 * GiB);
     const jobs = compileJobsFor(small, 'vllm') ?? 0;
     const limit = small.limit.bytes ?? 0;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { estimate, openModel } from '../../../../lib/models/estimate/index.ts';
-import { fit as fitInto, fitTogether } from '../../../../lib/models/fit/index.ts';
+import { fit as fitInto } from '../../../../lib/models/fit/index.ts';
 import { recognise } from '../../../../lib/run/launch/recognise.ts';
 import { fitTogetherHtml } from '../../../../lib/show/render/html/fit.ts';
 import { TOGETHER_PROGRAMS } from '../../../../lib/types/fit.ts';
@@ -62,11 +62,11 @@ async function ask(
   use: EstimateOptions = {},
   { available = 110, models = [LARGE, SMALL] } = {},
 ): Promise<FitTogether> {
-  const report = await fitTogether(
-    models.map((model) => ({ model, use })),
-    machineOf(available),
-    { program },
-  );
+  const report = await fitInto({
+    together: models.map((model) => ({ model, use })),
+    snapshot: machineOf(available),
+    program,
+  });
   parseDocument(JSON.stringify(report));
   return report;
 }
@@ -128,7 +128,7 @@ describe.each(TOGETHER_PROGRAMS)('several models for %s', (program) => {
     const use = { context: 40_960, sequences: 4 };
     const available = program === 'vllm' ? 84 : 55;
     const machine = machineOf(available);
-    const alone = await Promise.all([LARGE, SMALL].map((model) => fitInto({ model, use }, machine, { program })));
+    const alone = await Promise.all([LARGE, SMALL].map((model) => fitInto({ model, use, snapshot: machine, program })));
     expect(alone.map(({ verdict }) => verdict)).toEqual(['fits', 'fits']);
     const report = await ask(program, use, { available });
     expect(report.verdict).not.toBe('fits');
@@ -139,7 +139,7 @@ describe.each(TOGETHER_PROGRAMS)('several models for %s', (program) => {
       const changed = { ...use, ...less };
       const again =
         models.length === 1
-          ? await fitInto({ model: models[0] ?? LARGE, use: changed }, machine, { program })
+          ? await fitInto({ model: models[0] ?? LARGE, use: changed, snapshot: machine, program })
           : await ask(program, changed, { available, models });
       expect(again.verdict).toBe('fits');
     }
@@ -174,14 +174,20 @@ describe('what grows later', () => {
   });
 
   it('of one model alone is said', async () => {
-    const { programs } = await fitInto({ model: LARGE }, machineOf(110), { program: 'llama.cpp' });
+    const { programs } = await fitInto({ model: LARGE, snapshot: machineOf(110), program: 'llama.cpp' });
     expect(programs[0]?.notes.join()).toContain('--cache-ram 0');
   });
 
   it('of vLLM before 0.21 are its CUDA graphs, beside its share', async () => {
     const of = async (programVersion: string) =>
-      (await fitTogether([{ model: LARGE }, { model: SMALL }], machineOf(110), { program: 'vllm', programVersion }))
-        .models[0];
+      (
+        await fitInto({
+          together: [{ model: LARGE }, { model: SMALL }],
+          snapshot: machineOf(110),
+          program: 'vllm',
+          programVersion,
+        })
+      ).models[0];
     const [older, newer] = await Promise.all([of('0.20'), of('0.21')]);
     const requested = older?.fit.programs[0]?.numbers.requested ?? 0;
     expect(older?.holds.bytes).toBeGreaterThan(requested);
@@ -200,7 +206,9 @@ describe('what is not known', () => {
     expect(report.verdict).toBe('unknown');
     expect(report.summary).toContain('ngram_table_size');
     expect(report.models.find(({ given }) => given === 1)?.fit.programs[0]?.flags).toBeNull();
-    const blind = await fitTogether([{ model: SMALL }, { model: LARGE }], snapshotOf({ host: { available: null } }), {
+    const blind = await fitInto({
+      together: [{ model: SMALL }, { model: LARGE }],
+      snapshot: snapshotOf({ host: { available: null } }),
       program: 'vllm',
     });
     expect([blind.verdict, blind.expectedFits, blind.nearest]).toEqual(['unknown', null, null]);
@@ -209,13 +217,13 @@ describe('what is not known', () => {
   it('bad arguments are named', async () => {
     const machine = machineOf(110);
     const program = 'vllm';
-    await expect(fitTogether([{ model: SMALL }], machine, { program })).rejects.toThrow('2 to 16');
+    await expect(fitInto({ together: [{ model: SMALL }], snapshot: machine, program })).rejects.toThrow('2 to 16');
     await expect(
-      fitTogether([{ model: SMALL, use: { use: 'lora' } }, { model: SMALL }], machine, { program }),
+      fitInto({ together: [{ model: SMALL, use: { use: 'lora' } }, { model: SMALL }], snapshot: machine, program }),
     ).rejects.toThrow('inference');
     const uses = [{ context: 256 }, { context: 512 }].map((use) => ({ model: SMALL, use }));
-    await expect(fitTogether(uses, machine, { program: 'ollama' })).rejects.toThrow('the same use');
-    expect((await fitTogether(uses, machine, { program })).verdict).toBe('fits');
+    await expect(fitInto({ together: uses, snapshot: machine, program: 'ollama' })).rejects.toThrow('the same use');
+    expect((await fitInto({ together: uses, snapshot: machine, program })).verdict).toBe('fits');
   });
 
   it('what is free is never less than nothing', async () => {

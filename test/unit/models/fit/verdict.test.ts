@@ -11,7 +11,11 @@ import { writeTensors } from '../../../support/tiny-models.ts';
 import { GiB } from '../../../support/units.ts';
 
 async function ask(need: FitNeed | number, machine: MachineFixture = {}, options: FitOptions = {}): Promise<FitReport> {
-  const report = await fitInto(typeof need === 'number' ? { bytes: need } : need, snapshotOf(machine), options);
+  const report = await fitInto({
+    ...(typeof need === 'number' ? { bytes: need } : need),
+    snapshot: snapshotOf(machine),
+    ...options,
+  });
   parseDocument(JSON.stringify(report));
   return report;
 }
@@ -20,23 +24,25 @@ const safe = (machine: MachineFixture = {}): number => snapshotOf(machine).devic
 
 /** A need whose real size may differ. */
 function between(low: number, bytes: number, high: number): FitNeed {
-  return { total: { bytes, low, high }, terms: [{ name: 'weights', bytes, low, high }] };
+  return { estimate: { total: { bytes, low, high }, terms: [{ name: 'weights', bytes, low, high }] } };
 }
 
 const exact = (bytes: number) => ({ bytes, low: bytes, high: bytes });
 
 /** A 7B model in BF16 with 8,192 tokens of context. */
 const MODEL: FitNeed = {
-  total: { bytes: 20 * GiB, low: 18 * GiB, high: 24 * GiB },
-  terms: [
-    { name: 'weights', bytes: 14 * GiB, low: 14 * GiB, high: 14 * GiB },
-    { name: 'kv-cache', bytes: 4 * GiB, low: 4 * GiB, high: 4 * GiB },
-    { name: 'activations', bytes: GiB, low: 0, high: 4 * GiB },
-    { name: 'runtime', bytes: GiB, low: 0, high: 2 * GiB },
-  ],
-  kvBytesPerToken: 512 * 1024,
-  use: { context: 8192, sequences: 1 },
-  model: { layers: 32 },
+  estimate: {
+    total: { bytes: 20 * GiB, low: 18 * GiB, high: 24 * GiB },
+    terms: [
+      { name: 'weights', bytes: 14 * GiB, low: 14 * GiB, high: 14 * GiB },
+      { name: 'kv-cache', bytes: 4 * GiB, low: 4 * GiB, high: 4 * GiB },
+      { name: 'activations', bytes: GiB, low: 0, high: 4 * GiB },
+      { name: 'runtime', bytes: GiB, low: 0, high: 2 * GiB },
+    ],
+    kvBytesPerToken: 512 * 1024,
+    use: { context: 8192, sequences: 1 },
+    model: { layers: 32 },
+  },
 };
 
 describe('the machine’s verdict', () => {
@@ -58,7 +64,7 @@ describe('the machine’s verdict', () => {
     const limit = safe();
     const total = { bytes: limit - 10, low: 1, high: limit - 10 };
     const peak = { bytes: limit + 10, low: 1, high: limit + 10 };
-    expect((await ask({ total, terms: [], loading: { peak } })).verdict).toBe('no');
+    expect((await ask({ estimate: { total, terms: [], loading: { peak } } })).verdict).toBe('no');
   });
 
   it('names what would make room, and no more than is needed', async () => {
@@ -141,7 +147,7 @@ describe('the machine’s verdict', () => {
     const path = join(temporaryFolder('fit-verdict'), 'vocabulary.gguf');
     writeTensors(path, 'llama', {});
     for (const program of ['vllm', 'llama.cpp', 'ollama', 'torch'] as const) {
-      const report = await fitInto({ model: path }, snapshotOf(), { program });
+      const report = await fitInto({ model: path, snapshot: snapshotOf(), program });
       expect([report.verdict, report.programs[0]?.flags]).toEqual(['unknown', null]);
       expect(report.summary).toContain('the weights are not known');
     }
@@ -250,7 +256,8 @@ describe('a program’s verdict', () => {
   });
 
   it('of weights alone does not say how much it takes', async () => {
-    const weights: FitNeed = { total: exact(14 * GiB), terms: [{ name: 'weights', ...exact(14 * GiB) }] };
+    const estimate = { total: exact(14 * GiB), terms: [{ name: 'weights', ...exact(14 * GiB) }] };
+    const weights: FitNeed = { estimate };
     expect((await only('vllm', weights)).decision).toMatch(/^takes more than 14\.\d\d GiB \(0\.12\): its KV cache/);
     expect((await only('sglang', weights)).decision).toContain('its KV cache is not counted');
     expect((await ask(weights)).summary).toMatch(/^14\.0 GiB without cache and buffers fit: /);

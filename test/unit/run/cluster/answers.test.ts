@@ -130,7 +130,7 @@ it('are 16 at most', async () => {
 
 it('are asked for one of each rank', async () => {
   const need = { model: { params: 7e9 }, use: { tensorParallel: 2 } };
-  const check = await clusterCheck(need, { answers: bytes(text(sentSnapshot('spark-1'))) });
+  const check = await clusterCheck({ ...need, answers: bytes(text(sentSnapshot('spark-1'))) });
   expect(check).toMatchObject({ complete: false, verdict: 'unknown', limiting: 'answer 2' });
 });
 

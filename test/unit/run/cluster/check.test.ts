@@ -13,7 +13,8 @@ const roomy = () => sentSnapshot('roomy');
 const vllm = { pid: 7, name: 'vllm', gpuBytes: 60 * GiB };
 const busy = () => sentSnapshot('busy', { host: { free: 40 * GiB, available: 50 * GiB }, processes: [vllm] });
 const check = (need: FitNeed, machines: readonly (Snapshot | string)[], options: object = {}) =>
-  clusterCheck(need, {
+  clusterCheck({
+    ...need,
     answers: machines.map((each) => Buffer.from(`${typeof each === 'string' ? each : JSON.stringify(each)}\n`)),
     ...options,
   });
@@ -35,7 +36,7 @@ describe('a need', () => {
     expect(report).toMatchObject({ verdict, limiting, complete: true });
     for (const { fit: answer, host } of report.ranks) {
       const own = machines.find(({ hostName }) => hostName === host) as Snapshot;
-      expect(answer).toEqual(await fitInto(need, own));
+      expect(answer).toEqual(await fitInto({ ...need, snapshot: own }));
     }
     expect(report.need).toEqual({ ...report.need, ...{ bytes: report.ranks[0]?.fit?.need.bytes } });
   });

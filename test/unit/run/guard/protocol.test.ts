@@ -74,7 +74,6 @@ function numbersIn(code: string): string[] {
 describe('what decides in native code', () => {
   it.each([
     'native/run/supervisor/judge.cc',
-    'native/run/supervisor/stopper.cc',
     'native/run/supervisor/stopper.h',
     'native/guard/stall_detector.h',
     'native/guard/guard.cc',

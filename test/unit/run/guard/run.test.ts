@@ -2,14 +2,14 @@
 
 import { describe, expect, it } from 'vitest';
 import { guardThresholds } from '../../../../lib/core/memory/guard-rules.ts';
-import type { GuardSettings } from '../../../../lib/run/guard/options.ts';
-import { parseReport, type Report, type ReportedAction } from '../../../../lib/run/guard/protocol.ts';
+import type { CheckedGuardOptions } from '../../../../lib/run/guard/options.ts';
+import { parseReport, type ReportedAction, type SupervisorReport } from '../../../../lib/run/guard/protocol.ts';
 import { GuardRun } from '../../../../lib/run/guard/run.ts';
 import { actionSentence } from '../../../../lib/run/guard/sentence.ts';
 import type { GuardEvent } from '../../../../lib/types/index.ts';
 import { GiB } from '../../../support/units.ts';
 
-const SETTINGS: GuardSettings = {
+const SETTINGS: CheckedGuardOptions = {
   acceptAFrozenMachine: false,
   command: ['train'],
   target: null,
@@ -57,7 +57,7 @@ const term: ReportedAction & { event: 'action' } = {
   failure: null,
   evidence,
 };
-const ended: Extract<Report, { event: 'ended' }> = {
+const ended: Extract<SupervisorReport, { event: 'ended' }> = {
   event: 'ended',
   exitCode: null,
   signal: 'SIGTERM',
@@ -72,7 +72,7 @@ const ended: Extract<Report, { event: 'ended' }> = {
   beforeFree: 100 * GiB,
 };
 
-function runOf(reports: readonly Report[], changes: Partial<GuardSettings> = {}) {
+function runOf(reports: readonly SupervisorReport[], changes: Partial<CheckedGuardOptions> = {}) {
   const events: GuardEvent[] = [];
   const settings = { ...SETTINGS, onEvent: (event: GuardEvent) => void events.push(event), ...changes };
   const run = new GuardRun(settings, guardThresholds(120 * GiB), null);

@@ -112,7 +112,7 @@ const CONFIG = {
 };
 const machine = { ...snapshotOf({}), simulated: 'gb10' };
 const estimated = await estimate({ config: CONFIG }, { context: 8192, program: 'vllm' });
-const fitted = await fitInto(estimated, machine);
+const fitted = await fitInto({ estimate: estimated, snapshot: machine });
 const fittedTable: FitTable = {
   schema: 'umaprobe/fit-table/1',
   at: machine.at,
@@ -352,7 +352,7 @@ describe('a page', () => {
   });
 
   it('of fit grows its scale where the need is more than the memory, and marks where that ends', async () => {
-    const report = await fitInto({ bytes: 2 * machine.host.total }, machine);
+    const report = await fitInto({ bytes: 2 * machine.host.total, snapshot: machine });
     const page = fitHtml(report, { heading: 'Too much', estimated: null }, assets);
     expect(page).toContain('all the memory');
     const places = [...page.matchAll(/<line x1="([\d.]+)%"/g)].map(([, x]) => Number(x));
