@@ -21,7 +21,7 @@ import { checkPath } from './program-arguments.ts';
 export class TypedMistake extends Error {}
 
 /** How a value is typed, and what it becomes. */
-export type Form = 'whole' | 'size' | 'time' | 'flag' | 'word' | 'list' | 'text' | 'texts' | 'share';
+export type Form = 'whole' | 'size' | 'time' | 'flag' | 'word' | 'list' | 'text' | 'texts' | 'share' | 'number';
 
 /** What a row may say. */
 export interface Saying<Default> {

@@ -21,7 +21,7 @@ const NAME = 'estimate';
 /** Which model, and what it is used for: also the options of every command that asks whether a model fits. */
 const MODEL = {
   params: typedText(parametersOf, {
-    placeholder: '<n>',
+    form: 'number',
     help: 'A number of parameters instead of a model, such as 70e9',
   }),
   dtype: typedText((word) => word, {

@@ -17,9 +17,6 @@ export const GLOBAL_OPTIONS: OptionTable = {
   version: { type: 'boolean', short: 'V', summary: 'Show the version' },
 };
 
-/** Option of every command that prints amounts. */
-export const EXACT = { type: 'boolean', summary: 'Every digit instead of GiB and GB' } as const;
-
 /** Those of every command that apply to this one. */
 export function optionsOfEvery({ readsMachine }: Pick<Command, 'readsMachine'>): OptionTable {
   return Object.fromEntries(Object.entries(GLOBAL_OPTIONS).filter(([name]) => name !== 'sim' || readsMachine));
@@ -34,18 +31,6 @@ export function text(values: OptionValues, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** One of a list of choices. */
-export function choice<T extends string>(
-  values: OptionValues,
-  name: string,
-  choices: readonly T[],
-  fallback: T,
-  command: string,
-): T {
-  const value = text(values, name);
-  return value === undefined ? fallback : choiceOf(value, `--${name}`, command, choices);
-}
-
 /** @param what names the option in the error: "--kind". */
 export function choiceOf<T extends string>(value: string, what: string, command: string, choices: readonly T[]): T {
   const found = choices.find((candidate) => candidate === value);
@@ -54,11 +39,6 @@ export function choiceOf<T extends string>(value: string, what: string, command:
 }
 
 /** A whole number within its range. */
-export function count(values: OptionValues, name: string, range: Range, command: string): number | undefined {
-  const value = text(values, name);
-  return value === undefined ? undefined : wholeOf(value, `--${name}`, command, range);
-}
-
 export function wholeOf(value: string, what: string, command: string, range: Range): number {
   const { min, max = Number.MAX_SAFE_INTEGER } = range;
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
@@ -74,11 +54,6 @@ function thousandsHint(value: string): string {
 }
 
 /** A number above 0 and up to `max`, such as a scale. */
-export function positive(values: OptionValues, name: string, max: number, command: string): number | undefined {
-  const value = text(values, name);
-  return value === undefined ? undefined : positiveOf(value, `--${name}`, command, max);
-}
-
 export function positiveOf(value: string, what: string, command: string, max: number): number {
   const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
   if (number > 0 && number <= max) return number;
@@ -86,17 +61,6 @@ export function positiveOf(value: string, what: string, command: string, max: nu
 }
 
 /** A time with its unit, in milliseconds. */
-export function duration(
-  values: OptionValues,
-  name: string,
-  range: Required<Range>,
-  fallbackMs: number,
-  command: string,
-): number {
-  const value = text(values, name);
-  return value === undefined ? fallbackMs : durationOf(value, `--${name}`, command, range);
-}
-
 export function durationOf(value: string, what: string, command: string, range: Required<Range>): number {
   // A second without a unit is not zero of them.
   const ms = range.min === 0 && value.trim() === '0' ? 0 : parseDuration(value);
@@ -149,33 +113,12 @@ function readings(number: string): string {
   return `${large}, ${number}GiB (powers of 1024) or ${number}B (bytes)`;
 }
 
-/** The size given with an option; undefined: the option was not given. */
-export function size(
-  values: OptionValues,
-  name: string,
-  command: string,
-  range: Range = SOME_BYTES,
-): number | undefined {
-  const word = text(values, name);
-  return word === undefined ? undefined : sizeOf(word, `--${name}`, command, range);
-}
-
 /** Whether the option was given. */
 export function isGiven(values: OptionValues, name: string): boolean {
   return values[name] !== undefined;
 }
 
-/** The values of an option that may be given more than once, as they were typed. */
-export function texts(values: OptionValues, name: string): readonly string[] | undefined {
-  const value = values[name];
-  return typeof value === 'object' ? value : undefined;
-}
-
-/** The same, each with entries separated by commas; an empty entry is a mistake. */
-export function list(values: OptionValues, name: string, command: string): string[] | undefined {
-  return texts(values, name)?.flatMap((value) => entriesOf(value, `--${name}`, command));
-}
-
+/** The entries of a value that are separated by commas; an empty entry is a mistake. */
 export function entriesOf(value: string, what: string, command: string): string[] {
   const entries = value.split(',').map((entry) => entry.trim());
   if (!entries.includes('')) return entries;

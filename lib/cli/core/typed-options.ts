@@ -24,6 +24,7 @@ const NUMBERS = {
   size: { placeholder: '<size>', written: typedSize },
   time: { placeholder: '<time>', written: typedDuration },
   share: { placeholder: '<share>', written: String },
+  number: { placeholder: '<n>', written: String },
 } as const;
 
 /** A row that only the command line has, by how its value is read; undefined: it is one of the words. */
@@ -70,7 +71,20 @@ function specOf(row: Row): OptionSpec {
     ...(words === undefined ? {} : { values: words }),
     ...(section === undefined ? {} : { section }),
     ...(short === undefined ? {} : { short }),
+    schema: schemaOf(row),
   };
+}
+
+/** What an agent may give: a number as a number, and a size or a time with its unit. */
+function schemaOf({ form, range, words }: Row): object {
+  if (form === 'flag') return { type: 'boolean' };
+  if (form === 'list' || form === 'texts') return { type: 'array', items: { type: 'string' } };
+  if (form === 'number') return { type: 'number' };
+  if (form === 'whole' || form === 'share') {
+    const { max: maximum, min: minimum } = range ?? {};
+    return { type: form === 'whole' ? 'integer' : 'number', minimum, maximum };
+  }
+  return { type: 'string', enum: words };
 }
 
 function placeholderOf({ form, placeholder, words }: Row): string {

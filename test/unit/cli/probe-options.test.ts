@@ -5,7 +5,7 @@ import { layoutExit, stressExit, sweepExit } from '../../../lib/cli/commands/pro
 import { TYPED_SIZES } from '../../../lib/cli/commands/sweep.ts';
 import type { OptionValues } from '../../../lib/cli/core/command.ts';
 import { describe as failureOf } from '../../../lib/cli/core/exit.ts';
-import { size, sizeOf } from '../../../lib/cli/core/options.ts';
+import { sizeOf } from '../../../lib/cli/core/options.ts';
 import { ownOptions, typedOptions } from '../../../lib/cli/core/typed-options.ts';
 import { KINDS } from '../../../lib/core/memory/kinds.ts';
 import { STRESS } from '../../../lib/core/stress/options.ts';
@@ -49,7 +49,6 @@ describe('sizes', () => {
     expect(own({ sizes: ['1GB', '2GB,3GB'] }).sizes).toEqual([1e9, 2e9, 3e9]);
     expect(usageErrorOf(() => own({ sizes: ['1GB,,2GB'] }).sizes)).toContain('empty entry between its commas');
     expect(usageErrorOf(() => own({ sizes: ['1GB,banana'] }).sizes)).toContain('--sizes "banana" is not a size');
-    expect(size({}, 'max', 'stress')).toBeUndefined();
   });
 
   it('are shapes and numbers of elements', () => {
