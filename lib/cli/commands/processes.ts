@@ -13,23 +13,21 @@ import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { openLive } from '../core/live.ts';
 import { isGiven } from '../core/options.ts';
-import { DEADLINE, EXACT, intervalOf } from '../core/reading-options.ts';
+import { EXACT, intervalOf } from '../core/reading-options.ts';
 import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
-import { optionTable, ownOptions } from '../core/typed-options.ts';
+import { optionTable, ownOptions, typedOptions } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 
-const OPTIONS = {
+const OWN = {
   // With title, legend and the other rows ten groups fit 24 lines.
   top: integer({ min: 0, max: 100_000, default: 10, help: 'How many groups to list' }),
   all: flag({ help: 'List each process of the listed groups, too' }),
-  pssLimitMs: PROCESSES.pssLimitMs,
   watch: flag({ help: 'Repeat, and show what changed since the first reading; q quits' }),
   intervalMs: intervalOf(2000, 'With --watch'),
   ...EXACT,
-  ...DEADLINE,
 };
 
-type ProcessesSettings = CheckedOf<typeof OPTIONS>;
+type ProcessesSettings = CheckedOf<typeof OWN>;
 
 export const processesCommand: Command = {
   name: 'processes',
@@ -38,7 +36,7 @@ export const processesCommand: Command = {
     'Lists processes in groups (containers, services, a program with its workers), the largest first. Shared memory counts once, ' +
     'mapped files are apart because the kernel can take them back, and GPU memory is added only where it is host memory.\n' +
     'Figures of other users are exact for root only. Changes nothing, and creates no CUDA context.',
-  options: optionTable(OPTIONS),
+  options: optionTable(OWN, PROCESSES),
   examples: [
     { command: 'umaprobe processes', means: 'the ten largest' },
     { command: 'umaprobe processes --top 3 --all', means: 'each worker of the three largest' },
@@ -48,10 +46,11 @@ export const processesCommand: Command = {
   arguments: { min: 0, max: 0, afterDashes: false },
   async run(context) {
     const { values } = context;
-    const settings = ownOptions(values, OPTIONS, 'processes');
-    if (settings.watch) return follow(context, settings);
+    const settings = ownOptions(values, OWN, 'processes');
+    const reading = typedOptions(values, PROCESSES, 'processes');
+    if (settings.watch) return follow(context, settings, reading);
     if (isGiven(values, 'interval')) throw new UsageError('--interval needs --watch.', 'processes');
-    const report = await processes(readingOf(settings));
+    const report = await processes(reading);
     return {
       exitCode: EXIT.success,
       document: report,
@@ -59,11 +58,6 @@ export const processesCommand: Command = {
     };
   },
 };
-
-/** The options of the library. */
-function readingOf({ pssLimitMs, deadlineMs }: ProcessesSettings): ProcessesOptions {
-  return { pssLimitMs, deadlineMs };
-}
 
 type Held = ReadonlyMap<string, number>;
 
@@ -73,7 +67,11 @@ function page(report: ProcessesReport, settings: ProcessesSettings, before: Held
 }
 
 /** Redraws until q or a signal; where stdout is no terminal, writes page after page or, with --json, line after line. */
-async function follow(context: Context, settings: ProcessesSettings): Promise<CommandOutcome> {
+async function follow(
+  context: Context,
+  settings: ProcessesSettings,
+  reading: ProcessesOptions,
+): Promise<CommandOutcome> {
   const { intervalMs } = settings;
   const { json, stdin, stdout } = context;
   const interrupt = onInterrupt(() => undefined);
@@ -94,7 +92,7 @@ async function follow(context: Context, settings: ProcessesSettings): Promise<Co
   const live = !json && stdout.isTty ? openLive(stdout, stdin, { key, redraw: draw }) : null;
   try {
     while (!signal.aborted) {
-      latest = await processes({ ...readingOf(settings), signal });
+      latest = await processes({ ...reading, signal });
       before ??= new Map(latest.groups.map(({ held, id }) => [id, held]));
       if (live !== null) draw();
       else {

@@ -12,10 +12,11 @@ import {
   integer,
   milliseconds,
   needed,
+  type OptionRow,
   type OptionsOf,
   signal,
 } from '../../base/options.ts';
-import type { CacheEvent } from '../../types/index.ts';
+import type { CacheEvent, ContiguityGate } from '../../types/index.ts';
 import { DEFAULT_FLOOR_TEXT } from '../memory/floor.ts';
 
 /** Options of `cacheStatus()`. */
@@ -96,7 +97,7 @@ export const COMPACT = {
   /** Compact even if the gate is met. */
   always: flag({ help: 'Compact even if the gate is met' }),
   /** Default: 96 GiB available and 200 blocks of 32 MiB on a machine with 120 GiB; the same shares on a smaller one. */
-  gate: group(GATE),
+  gate: group(GATE) as OptionRow<Partial<ContiguityGate>, Partial<ContiguityGate>>,
   /** Run one fixed command with `sudo -n`. */
   sudo,
   /**

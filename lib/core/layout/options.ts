@@ -4,6 +4,7 @@ import { callback, type OptionsOf } from '../../base/options.ts';
 import type { LayoutEvent } from '../../types/index.ts';
 import { kind, PROBE, type ProbeOptions } from '../probe/options.ts';
 
+/** Options of `layout()`. */
 export interface LayoutOptions extends OptionsOf<typeof OWN>, ProbeOptions {}
 
 const OWN = {

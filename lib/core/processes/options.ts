@@ -1,7 +1,7 @@
 /** The options of processes(). */
 
-import { LIMITS } from '../../base/limits.ts';
 import { milliseconds, type OptionsOf, signal } from '../../base/options.ts';
+import { MEMORY } from '../snapshot/options.ts';
 
 /** Options of `processes()`. */
 export interface ProcessesOptions extends OptionsOf<typeof PROCESSES> {}
@@ -18,7 +18,7 @@ export const PROCESSES = {
     help: 'Time limit for exact figures (PSS), the largest processes first',
   }),
   /** Time limit for NVML, in milliseconds; default 2000. Without an answer `gpuBytes` is null. */
-  deadlineMs: milliseconds({ ...LIMITS.deadlineMs, default: 2000 }),
+  deadlineMs: MEMORY.deadlineMs,
   /** Ends the reading: rejects with the signal's reason. */
   signal,
 };

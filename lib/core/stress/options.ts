@@ -20,6 +20,7 @@ import { kind, PROBE, type ProbeOptions } from '../probe/options.ts';
 
 const LEAST = `${MIN_SHARE / MiB}MiB`;
 
+/** Options of `stress()`. */
 export interface StressOptions extends OptionsOf<typeof OWN>, ProbeOptions {}
 export type CheckedStressOptions = CheckedOf<typeof STRESS>;
 

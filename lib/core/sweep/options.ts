@@ -7,6 +7,7 @@ import { KINDS } from '../memory/kinds.ts';
 import { PROBE, type ProbeOptions } from '../probe/options.ts';
 import { SIZES } from './sizes.ts';
 
+/** Options of `sweep()`. */
 export interface SweepOptions extends OptionsOf<typeof OWN>, OptionsOf<typeof SIZES>, ProbeOptions {}
 
 const OWN = {
