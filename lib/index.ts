@@ -43,6 +43,7 @@ export { fit } from './models/fit/index.ts';
 export { cluster, clusterCheck } from './run/cluster/index.ts';
 export type { ClusterCheckOptions, ClusterOptions } from './run/cluster/options.ts';
 export { explain, explainError } from './run/explain/index.ts';
+export type { ExplainErrorOptions, ExplainOptions } from './run/explain/options.ts';
 export { guard } from './run/guard/index.ts';
 export type { GuardOptions } from './run/guard/options.ts';
 export { launch } from './run/launch/index.ts';
