@@ -132,7 +132,8 @@ export function ownOptions<Rows extends OptionRows>(
 }
 
 function valueFrom(typed: NonNullable<OptionValues[string]>, row: Row, name: string, command: string): unknown {
-  if (typeof typed === 'boolean') return typed;
+  // --no-sync is sync: false.
+  if (typeof typed === 'boolean') return !name.startsWith('--no-');
   try {
     if (typeof typed === 'string') return row.read?.(typed, name, command) ?? wordOf(typed, row, name, command);
     if (row.form === 'texts') return row.read?.(typed, name, command) ?? typed;

@@ -1,12 +1,14 @@
 /** Options of sweep, layout and stress on the command line, and their exit codes. */
 import { describe, expect, it } from 'vitest';
 import { UmaError } from '../../../lib/base/errors.ts';
+import { estimateOptions } from '../../../lib/cli/commands/estimate.ts';
 import { layoutExit, stressExit, sweepExit } from '../../../lib/cli/commands/probe-run.ts';
 import { TYPED_SIZES } from '../../../lib/cli/commands/sweep.ts';
 import type { OptionValues } from '../../../lib/cli/core/command.ts';
 import { describe as failureOf } from '../../../lib/cli/core/exit.ts';
 import { sizeOf } from '../../../lib/cli/core/options.ts';
 import { ownOptions, typedOptions } from '../../../lib/cli/core/typed-options.ts';
+import { DROP } from '../../../lib/core/cache/options.ts';
 import { KINDS } from '../../../lib/core/memory/kinds.ts';
 import { STRESS } from '../../../lib/core/stress/options.ts';
 import { SWEEP } from '../../../lib/core/sweep/options.ts';
@@ -82,6 +84,16 @@ describe('options', () => {
     expect(options({ floor: '1KiB', 'i-accept-a-frozen-machine': true })).toEqual({
       floorBytes: 1024,
       acceptAFrozenMachine: true,
+    });
+  });
+
+  it('that begin with --no- turn off what the library does by itself', () => {
+    expect(typedOptions({ 'no-sync': true, force: true }, DROP, 'cache drop')).toEqual({ sync: false, force: true });
+    expect(ownOptions({}, DROP, 'cache drop')).toMatchObject({ sync: true, force: false });
+    expect(estimateOptions({ 'no-mla': true, 'no-mmap': true, mtp: true }, 'estimate')).toEqual({
+      mla: false,
+      mmap: false,
+      mtp: true,
     });
   });
 
