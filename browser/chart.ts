@@ -2,7 +2,6 @@
 import uPlot from 'uplot';
 import { clockText, tickText } from '../lib/show/render/axis.ts';
 import { drawMoments, drawShades } from './events.ts';
-import { isolatedPoints } from './isolated-points.ts';
 import { createLegend } from './legend.ts';
 import { type Axes, axesOf, type ChartSpec, CLOCK_WIDTH, hiddenBy, readingText, summaryOf, xAxisOf } from './lines.ts';
 import { drawBands, drawMarks } from './marks.ts';
@@ -156,7 +155,7 @@ function showAll(time: NonNullable<ChartSpec['time']>): null {
   return null;
 }
 
-/** Least width of the y axis, and what it has besides its longest label, in CSS pixels. */
+/** Least width of the y axis, and its width besides its longest label, in CSS pixels. */
 const AXIS_WIDTH = 52;
 const BESIDE_LABEL = 16;
 
@@ -256,4 +255,16 @@ function optionsOf(spec: ChartSpec, theme: Theme, axes: Axes, width: number): uP
       setSelect: [(plot) => zoomTo(plot, time)],
     },
   };
+}
+
+/** Places of values that have no value before or after them. */
+function isolatedPlaces(values: readonly (number | null)[]): number[] {
+  const has = (place: number): boolean => (values[place] ?? null) !== null;
+  return values.flatMap((_, place) => (has(place) && !has(place - 1) && !has(place + 1) ? [place] : []));
+}
+
+/** Points for the values of a line that it does not show otherwise. */
+function isolatedPoints(line: () => ChartSpec['lines'][number] | undefined): uPlot.Series.Points {
+  if (line()?.bare === true) return { show: false };
+  return { show: true, size: 6, filter: () => isolatedPlaces(line()?.values ?? []) };
 }

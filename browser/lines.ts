@@ -1,4 +1,4 @@
-/** The lines of a chart as data: what they are called, what they hide, and what they say in words. */
+/** The lines of a chart as data: their names, the lines that they hide, and their text in words. */
 import { type Axis, axisOf, clockAxis, isLogLog } from '../lib/show/render/axis.ts';
 import { type KindStyle, PALETTE } from '../lib/show/render/kinds.ts';
 import type { Zoom } from './zoom.ts';

@@ -1,5 +1,6 @@
 /**
- * The entry point `umaprobe`. The public interface is what this file and lib/sim.ts (`umaprobe/sim`) export.
+ * The entry point `umaprobe`, the core: reads and judges memory, measures it, and gives it back. The public interface is what
+ * this file and the doors of the wings beside it export; docs/stability.md says how each of them changes.
  *
  * @module umaprobe
  */
@@ -27,43 +28,12 @@ export type { ProcessesOptions } from './core/processes/options.ts';
 export { snapshot } from './core/snapshot/index.ts';
 export { memGetInfo, memGetInfoSync } from './core/snapshot/mem-get-info.ts';
 export { memory, memorySync } from './core/snapshot/memory.ts';
-export type {
-  MemGetInfoOptions,
-  MemoryOptions,
-  SnapshotOptions,
-  WatchOptions,
-} from './core/snapshot/options.ts';
+export type { MemGetInfoOptions, MemoryOptions, SnapshotOptions, WatchOptions } from './core/snapshot/options.ts';
 export { watch } from './core/snapshot/watch.ts';
 export { stress } from './core/stress/index.ts';
 export type { StressOptions } from './core/stress/options.ts';
 export { sweep } from './core/sweep/index.ts';
 export type { SweepOptions } from './core/sweep/options.ts';
-export { estimate, estimateTable, openModel } from './models/estimate/index.ts';
-export { fit } from './models/fit/index.ts';
-export { cluster, clusterCheck } from './run/cluster/index.ts';
-export type { ClusterCheckOptions, ClusterOptions } from './run/cluster/options.ts';
-export { explain, explainError } from './run/explain/index.ts';
-export type { ExplainErrorOptions, ExplainOptions } from './run/explain/options.ts';
-export { guard } from './run/guard/index.ts';
-export type { GuardOptions } from './run/guard/options.ts';
-export { launch } from './run/launch/index.ts';
-export type { LaunchOptions } from './run/launch/options.ts';
-export { profile } from './run/profile/index.ts';
-export type { ProfileOptions } from './run/profile/options.ts';
-export { mark, readRecord, record } from './run/record/index.ts';
-export type { ReadRecordOptions, RecordOptions } from './run/record/options.ts';
-export { serve } from './serve/index.ts';
-export type { ServeOptions } from './serve/options.ts';
-export { compare } from './show/compare/index.ts';
-export {
-  type CsvReport,
-  type HtmlOptions,
-  type HtmlReport,
-  type MetricsOptions,
-  toCsv,
-  toHtml,
-  toMetrics,
-} from './show/report/index.ts';
-export type * from './types/index.ts';
+export type * from './types/core.ts';
 
 refuseOldNode();

@@ -9,6 +9,6 @@ import { refuseOldNode } from './base/node-version.ts';
 export { loadMachine, shippedMachines as machines } from './sim/load.ts';
 export type { Json, JsonObject, Machine } from './sim/machine.ts';
 export { activate, type Simulation, type SimulationRecord, simulate } from './sim/simulation.ts';
-export type { MachineSummary } from './types/index.ts';
+export type * from './types/sim.ts';
 
 refuseOldNode();

@@ -1,6 +1,6 @@
 // Makes a checkout ready to run: installs packages, builds native code and compiles TypeScript, each only if it is not
 // up to date. Needs nothing but Node, npm and a C++ compiler, so that it works in a fresh clone.
-import { existsSync, rmSync, utimesSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { finishDeclarations } from './declarations.mjs';
 import { installPackages } from './packages.mjs';
@@ -17,8 +17,17 @@ async function compileTypeScript() {
   finishDeclarations();
   const { bundle } = await import('./bundle.mjs');
   await bundle();
-  const { writeManPage } = await import('./man-page.mjs');
   await writeManPage();
+}
+
+/** The man page of the package, from the tables that the parser and the help use. */
+async function writeManPage() {
+  const { loadLib } = await import('./load-lib.mjs');
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const { manPage } = await loadLib('lib/cli/shell/man-page.ts');
+  const { loadCommands } = await loadLib('lib/cli/commands/index.ts');
+  const { all } = await loadCommands();
+  writeFileSync(join(root, 'dist/umaprobe.1'), manPage(version, all));
 }
 
 /**
@@ -68,7 +77,6 @@ export async function bootstrapTypeScript() {
         'tsconfig.json',
         'package-lock.json',
         'scripts/bundle.mjs',
-        'scripts/man-page.mjs',
         'scripts/declarations.mjs',
         'scripts/machine-validator.mjs',
         'schemas/machine.schema.json',

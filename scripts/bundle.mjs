@@ -1,7 +1,7 @@
 // lib/*.ts → dist/*.js, in few files: Node's loader takes about 0.5 ms per module, and `import 'umaprobe'` may take 5 ms.
-// The code that all entry points share is one chunk, so that there is one class UmaError; the code of a snapshot is
-// another, loaded by the first snapshot; what every command needs besides is a third, the plain command's screen a fourth; each
-// other command is a separate chunk, loaded when it is used.
+// The code that all entry points share is one chunk, so that there is one class UmaError, and what the door of a wing
+// exports is one more. The code of a snapshot is another, loaded by the first snapshot; what every command needs besides, and
+// the plain command's screen, are one each; each other command is a separate chunk, loaded when it is used.
 //
 // browser/report/*.ts → dist/report/, the script and style that are embedded in a report's page; browser/serve/*.ts → dist/serve/,
 // the script of serve's page.
@@ -9,27 +9,34 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { bundleValidators } from './machine-validator.mjs';
+import { PACKAGE_DOORS } from './rooms.mjs';
 import { root } from './run.mjs';
 
 const lib = join(root, 'lib');
-/** Modules that all entry points share, with what a snapshot and the guard both need. */
+/** Modules that all entry points share, with those that a snapshot and the guard both need. */
 const CORE =
-  /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|lazy|limits|nearest|serialized-error)|(core\/(cache|layout|processes|snapshot|stress|sweep)|models\/(estimate|fit)|run\/(explain|guard|launch|profile|record)|show\/(compare|report))\/index|core\/(host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/binding|snapshot\/(mem-get-info|memory|settled|watch)))\.ts$/;
+  /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|lazy|limits|named-path|nearest|serialized-error)|core\/(cache|doctor|layout|processes|snapshot|stress|sweep)\/index|core\/(host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/(binding|machine-environment)|snapshot\/(mem-get-info|memory|settled|watch)))\.ts$/;
 
 /** Modules that the first reading needs besides: one file instead of twenty. The rules of memory/ come whole. */
 const READING =
   /^lib\/(base\/format|types\/kinds|core\/memory\/.*|core\/host\/(cgroup|driver|files|kernel|meminfo-lines|meminfo-within|process|procfs)|core\/snapshot\/(attributes|child-readings|cuda-memory|cuda-report|devices|failures|hidden-devices|libraries|own-context|pairs|take))\.ts$/;
 /** Modules that every command needs. */
 const COMMAND =
-  /^lib\/(cli\/(main|parse|help|core\/(command|exit|interrupt|options|terminal|usage)|commands\/(floor-option|guarded-program|index))|show\/render\/(options|paint|text-layout|text\/frame))\.ts$/;
+  /^lib\/(cli\/(main|parse|help|core\/(command|exit|interrupt|options|terminal|usage)|commands\/(floor-option|index))|show\/render\/(options|paint|text-layout|text\/frame))\.ts$/;
 /** Modules that the plain command needs besides all that. */
 const SCREEN =
   /^lib\/(cli\/(core\/reading-options|commands\/snapshot)|core\/memory\/tensors|show\/render\/(kinds|numbers|text\/snapshot[a-z-]*))\.ts$/;
 /** The work of guard(), for whose start a user waits: one file instead of four. */
-const GUARD = /^lib\/(base\/start-process|run\/guard\/(?!index).*|core\/native\/machine-environment)\.ts$/;
+const GUARD = /^lib\/(base\/start-process|run\/guard\/(?!index).*)\.ts$/;
+/** Modules that a door of a wing exports: the work is loaded by the first call. */
+const DOOR = (rooms) => new RegExp(`^lib/(${rooms})/index\\.ts$`);
 /** A group takes what its files import along, unless an earlier one has it. */
 const GROUPS = {
   core: CORE,
+  'models-door': DOOR('models/(estimate|fit)'),
+  'run-door': DOOR('run/(cluster|explain|guard|launch|profile|record)'),
+  'report-door': DOOR('show/(compare|report)'),
+  'serve-door': DOOR('serve'),
   command: COMMAND,
   reading: READING,
   early: /^lib\/cli\/core\/early-reading\.ts$/,
@@ -40,8 +47,7 @@ const GROUPS = {
 export async function bundle() {
   const build = await rolldown({
     input: {
-      index: join(lib, 'index.ts'),
-      sim: join(lib, 'sim.ts'),
+      ...Object.fromEntries(Object.keys(PACKAGE_DOORS).map((door) => [door, join(lib, `${door}.ts`)])),
       cli: join(lib, 'cli.ts'),
       'mem-get-info-worker': join(lib, 'core/snapshot/mem-get-info-worker.ts'),
       'hidden-devices-worker': join(lib, 'core/snapshot/hidden-devices-worker.ts'),

@@ -169,7 +169,7 @@ export class Run {
       process.once(name, () => this.end().finally(() => process.exit(128 + constants.signals[name])));
   }
 
-  /** Ends everything that this run has started, wherever it has gone. */
+  /** Ends every process that this run has started, whatever its group. */
   async end() {
     this.#isEnding = true;
     for (const { pid } of this.#running) signal(-pid, 'SIGTERM');

@@ -86,7 +86,7 @@ libraries in it, is in /usr/lib/umaprobe/${name}/LICENSE.node.
 ${licences.map(({ path }) => `${path === 'LICENSE' ? 'umaprobe' : dirname(path)}:\n\n${readFileSync(sources[path], 'utf8').trim()}\n`).join('\n')}`;
 }
 
-/** A unit of systemd/, which names what has to be done where no package is installed. */
+/** A unit of systemd/, which names the steps if no package is installed. */
 function unit(name) {
   return readFileSync(join(root, 'systemd', name), 'utf8')
     .replace(/^# Copy it to .*?\(command -v umaprobe\)\.\s*/m, (all) => (all.endsWith('\n') ? '' : '# '))

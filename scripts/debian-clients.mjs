@@ -63,7 +63,7 @@ export function clientsFolder(release) {
   return join(root, 'build-clients', release);
 }
 
-/** Changes with anything that decides what is in the folder of a release. */
+/** Changes with anything that decides the content of a release's folder. */
 function tableOf(release) {
   const script = readFileSync(join(root, 'scripts', 'debian-clients.mjs'));
   return createHash('sha256').update(script).update(release).digest('hex');

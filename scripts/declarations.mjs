@@ -3,10 +3,11 @@
 // modules: dist/cjs/<entry>.js requires them, as Node can since 20.19.
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { PACKAGE_DOORS } from './rooms.mjs';
 import { root } from './run.mjs';
 
 const dist = join(root, 'dist');
-const ENTRIES = ['index', 'sim'];
+const ENTRIES = Object.keys(PACKAGE_DOORS);
 /** Specifier of a relative import or export of a declaration, with what comes before it. */
 const SPECIFIER = /(\b(?:from|import)\s*\(?\s*['"])(\.[^'"]+)\.ts(?=['"])/g;
 

@@ -84,8 +84,18 @@ export const FOLDERS = {
   cli: ['commands', 'core', 'mcp', 'shell'],
 };
 
+/** Door of the package → the wing that it exports. The core is `umaprobe`, the others are `umaprobe/<door>`. */
+export const PACKAGE_DOORS = {
+  index: 'core',
+  models: 'models',
+  report: 'show',
+  run: 'run',
+  serve: 'serve',
+  sim: 'sim',
+};
+
 /** Files at the root of lib: doors, and root.ts, which must lie one level below the package. */
-export const LIB_ROOT = ['cli.ts', 'index.ts', 'root.ts', 'sim.ts', 'worker.ts'];
+export const LIB_ROOT = [...Object.keys(PACKAGE_DOORS), 'cli', 'root', 'worker'].map((name) => `${name}.ts`);
 
 /** Room of native → the rooms it may include. Includes are written from native/. */
 export const NATIVE_ROOMS = {
@@ -135,12 +145,22 @@ function override(room, rooms, folder, includes) {
   return { includes, linter: { rules: { style: { noRestrictedImports } } } };
 }
 
-/** The overrides of Biome: one per room, and one more for the files in the folders of a room. */
+/** A door of the package exports its own wing. */
+function doorOverride([door, wing]) {
+  const allowed = [...GROUND, wing].flatMap(roomsOf).flatMap((room) => importPaths(room, '.'));
+  const group = ['./**', ...allowed.map((path) => `!./${path}`)];
+  const message = `lib/${door}.ts may import ${[...GROUND, `lib/${wing}`].join(', ')} (scripts/rooms.mjs, docs/architecture.md)`;
+  const noRestrictedImports = { level: 'error', options: { patterns: [{ group, message }] } };
+  return { includes: [`lib/${door}.ts`], linter: { rules: { style: { noRestrictedImports } } } };
+}
+
+/** The overrides of Biome: one per room, one more for the files in the folders of a room, and one per door of the package. */
 export function biomeRooms() {
   const overrides = Object.entries(LIB_ROOMS).flatMap(([room, rooms]) => [
     override(room, rooms, room, [`lib/${room}/${FOLDERS[room] === undefined ? '**/' : ''}*.ts`]),
     ...(FOLDERS[room] === undefined ? [] : [override(room, rooms, `${room}/folder`, [`lib/${room}/*/**/*.ts`])]),
   ]);
+  overrides.push(...Object.entries(PACKAGE_DOORS).map(doorOverride));
   return `${JSON.stringify({ $schema: './node_modules/@biomejs/biome/configuration_schema.json', overrides }, null, 2)}\n`;
 }
 

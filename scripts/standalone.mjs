@@ -35,7 +35,7 @@ function filesBelow(path, wanted) {
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
 }
 
-/** The packages that run with umaprobe, with what they depend on; node-addon-api is for builds from source. */
+/** The packages that run with umaprobe, with their dependencies; node-addon-api is for builds from source. */
 function packagesToRun() {
   const found = new Set();
   const visit = (name, from) => {

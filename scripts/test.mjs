@@ -9,7 +9,7 @@ import { installPackages } from './packages.mjs';
 import { isMain, main, root, run } from './run.mjs';
 
 const projects = ['unit', 'sim', 'kernel-beside', 'kernel', 'gpu'];
-/** Projects that only CI runs unless they are named, and what is in them. */
+/** Projects that only CI runs unless they are named, and their content. */
 const ciOnly = {
   slow: 'a process killed at every step, files of other users, the simulator in C programs',
   'kernel-slow': 'programs, files and page cache of gigabytes, programs in a terminal',

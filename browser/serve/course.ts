@@ -18,7 +18,7 @@ const POINT_MS = 60_000;
 const MOST_LISTS = 1500;
 const NEWEST_LISTS = 300;
 const LIST_MS = 120_000;
-/** Processes with a course: of those that have ended the smallest are forgotten. */
+/** Processes with a course: the smallest that have ended are forgotten. */
 const MOST_PROCESSES = 24;
 
 export function emptyCourse(): SessionCourse {
@@ -124,7 +124,7 @@ function merged(first: SeriesPoint, second: SeriesPoint): SeriesPoint {
   };
 }
 
-/** That of two values; what is not known counts not. */
+/** Extreme of two values; an unknown one does not count. */
 function extreme(of: (a: number, b: number) => number, a: number | null, b: number | null): number | null {
   return a === null ? b : b === null ? a : of(a, b);
 }

@@ -35,7 +35,7 @@ export class HistoryView {
     this.#host = host;
   }
 
-  /** @param before what is said of the time before this page. */
+  /** @param before text about the time before this page. */
   draw(course: SessionCourse, before: string | null): void {
     const points = pointsOf(course);
     const [first, last] = [points[0], points.at(-1)];

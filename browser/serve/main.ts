@@ -1,4 +1,4 @@
-/** The script of serve's page: replaces what a reading changed, draws the history, and says how old a reading is. */
+/** The script of serve's page: replaces changed parts, draws the history, and shows the age of a reading. */
 import { formatDuration } from '../../lib/base/format.ts';
 import type { LiveHistory, LivePage, LiveReading } from '../../lib/types/index.ts';
 import type { SessionCourse } from '../report/points.ts';

@@ -1,4 +1,4 @@
-/** Changes elements into those of new markup where they differ: focus, scroll position and open details stay. */
+/** Changes elements that differ into those of new markup: focus, scroll position and open details stay. */
 
 /** @param markup of umaprobe, in which all foreign text is escaped. */
 export function morphInto(element: Element, markup: string): void {

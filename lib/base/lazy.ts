@@ -1,7 +1,8 @@
 /** Code that is loaded on its first use. */
 
-import { closeSync, openSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { UmaError } from './errors.ts';
+import { readSystemFile } from './system-file.ts';
 
 /** Free descriptors that a load needs: Node opens several files at a time. 8 were enough for the largest part, 6 not. */
 const DESCRIPTORS = 10;
@@ -30,25 +31,29 @@ export function lazy<Module>(load: () => Promise<Module>): () => Promise<Module>
 }
 
 function requireDescriptors(): void {
-  const opened: number[] = [];
   try {
-    while (opened.length < DESCRIPTORS) opened.push(openSync('/dev/null', 'r'));
+    const limit = Number(/^Max open files +(\d+)/m.exec(readSystemFile('/proc/self/limits'))?.[1]);
+    if (limit - readdirSync('/proc/self/fd').length < DESCRIPTORS) throw outOfDescriptors('EMFILE');
   } catch (error) {
     const failure = asOutOfDescriptors(error);
     if (failure !== null) throw failure;
-    // No /dev/null, as in a bare chroot: the import decides.
-  } finally {
-    for (const descriptor of opened) closeSync(descriptor);
+    // No /proc, as in a bare chroot: the import decides.
   }
 }
 
 /** null: another error. */
 function asOutOfDescriptors(error: unknown): UmaError | null {
-  const { code, errno } = error as NodeJS.ErrnoException;
-  if (code !== 'EMFILE' && code !== 'ENFILE') return null;
-  const owner = code === 'EMFILE' ? 'this process' : 'this machine';
+  if (error instanceof UmaError) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EMFILE' || code === 'ENFILE' ? outOfDescriptors(code) : null;
+}
+
+/** Linux's numbers. */
+const STATUS = { EMFILE: 24, ENFILE: 23 } as const;
+
+function outOfDescriptors(name: keyof typeof STATUS): UmaError {
+  const owner = name === 'EMFILE' ? 'this process' : 'this machine';
   const message = `${owner} has too few free file descriptors; close files, or raise the limit (ulimit -n)`;
-  const status = errno === undefined ? null : Math.abs(errno);
   const call = 'loading a part of umaprobe';
-  return new UmaError('ERR_UMA_CALL_FAILED', { source: 'kernel', call, status, name: code, message });
+  return new UmaError('ERR_UMA_CALL_FAILED', { source: 'kernel', call, status: STATUS[name], name, message });
 }

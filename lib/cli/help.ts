@@ -1,35 +1,74 @@
 /** The help pages, made from the tables that the parser uses. */
 import { padEnd, widthOf, wrap } from '../show/render/text-layout.ts';
-import { COMMANDS, members } from './commands/index.ts';
-import type { ListedCommand, OptionTable } from './core/command.ts';
+import { COMMANDS, type CommandEntry, find, GROUPS, members } from './commands/index.ts';
+import type { ListedCommand, OptionSpec, OptionTable } from './core/command.ts';
 import { EXIT_MEANINGS } from './core/exit.ts';
 import { GLOBAL_OPTIONS, optionsOfEvery } from './core/options.ts';
 import type { Terminal } from './core/terminal.ts';
 
-export function generalHelp(terminal: Terminal): string {
-  const examples = [
-    ['umaprobe', 'where the memory of this machine is'],
-    ['umaprobe --sim gb10', 'the same for a simulated DGX Spark'],
-    ['umaprobe snapshot --json', 'for scripts'],
-    ['umaprobe doctor', 'what is wrong, and what to do'],
-    ['umaprobe sweep', 'how long allocations take, and which counters they move'],
-  ] as const;
-  return page([
+/** What a user types first, in this order. */
+const PATH = [
+  ['umaprobe', 'how much can be loaded now'],
+  ['umaprobe doctor', 'what is wrong, and what to do'],
+  ['umaprobe fit <model> --for vllm', 'does it fit, and with which flags?'],
+  ['umaprobe prepare 60GB', 'make room for it'],
+  ['umaprobe launch -- vllm serve <model>', 'start it, guarded and recorded'],
+  ['umaprobe explain', 'afterwards: why memory is gone'],
+] as const;
+
+function beginning(terminal: Terminal): string[] {
+  const steps = PATH.map(([line, means], index) => [`${index + 1}  ${line}`, means] as const);
+  return [
     'How much memory an NVIDIA DGX Spark really has.',
     '',
     'Usage: umaprobe [command] [options]',
     '',
-    terminal.paint('heading', 'Commands'),
-    ...pairs(
-      COMMANDS.map((entry) => [entry.name, entry.summary]),
-      terminal,
-    ),
+    terminal.paint('heading', 'In the order of use'),
+    ...pairs(steps, terminal, widestOf(steps)),
     '',
+  ];
+}
+
+/** `-h`: a screen of 24 lines. */
+export function shortHelp(terminal: Terminal): string {
+  const entries = byGroup().map(([heading, commands]) => [heading, namesOf(commands)] as const);
+  return page([
+    ...beginning(terminal),
+    terminal.paint('heading', 'All commands'),
+    ...pairs(entries, terminal),
+    '',
+    'With each: --json for scripts, --sim gb10 without a Spark, --help for more.',
+  ]);
+}
+
+function byGroup(): [heading: string, commands: CommandEntry[]][] {
+  return Object.entries(GROUPS).map(([group, heading]) => [heading, COMMANDS.filter((entry) => entry.group === group)]);
+}
+
+/** "sim list|show|run|grow" for all commands that begin with one word, "record [show]" where it is a command, too. */
+function namesOf(commands: readonly CommandEntry[]): string[] {
+  const first = new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''));
+  return [...first].map((word) => {
+    const others = members(word).join('|');
+    if (others === '') return word;
+    return find(word) === undefined ? `${word} ${others}` : `${word} [${others}]`;
+  });
+}
+
+export function generalHelp(terminal: Terminal): string {
+  return page([
+    ...beginning(terminal),
+    ...byGroup().flatMap(([heading, commands]) => [
+      terminal.paint('heading', heading),
+      ...pairs(
+        commands.map((entry) => [entry.name, entry.summary]),
+        terminal,
+        widestOf(COMMANDS.map(({ name }) => [name])),
+      ),
+      '',
+    ]),
     terminal.paint('heading', 'Options of every command'),
     ...optionLines(GLOBAL_OPTIONS, terminal),
-    '',
-    terminal.paint('heading', 'Examples'),
-    ...pairs(examples, terminal),
     '',
     terminal.paint('heading', 'Exit codes'),
     ...pairs(
@@ -37,7 +76,7 @@ export function generalHelp(terminal: Terminal): string {
       terminal,
     ),
     '',
-    'umaprobe <command> --help says more about one command.',
+    'umaprobe <command> --help says more about one command, -h less.',
   ]);
 }
 
@@ -55,8 +94,30 @@ export function groupHelp(group: string, terminal: Terminal): string {
   ]);
 }
 
+/** `-h` of a command: what its options are called, and not what each does. */
+export function shortCommandHelp(command: ListedCommand, terminal: Terminal): string {
+  const width = Math.min(terminal.columns, 100);
+  const [sentence = ''] = /^.*?\.(?= |$)/.exec(command.description.split('\n')[0] ?? '') ?? [];
+  const options = sectionsOf(command.options).flatMap(([, table]) => Object.entries(table).map(typedOption));
+  return page([
+    ...title(command),
+    ...wrap(sentence, width),
+    '',
+    ...(options.length === 0 ? [] : [terminal.paint('heading', 'Options'), ...listed(options, width), '']),
+    ...command.examples.slice(0, 1).map(({ command: line }) => `  ${line}`),
+    `umaprobe ${command.name} --help says what each option does.`,
+  ]);
+}
+
+function listed(options: readonly string[], width: number): string[] {
+  return wrap(options.join(' '), width - 2, options).map((line) => `  ${line}`);
+}
+
+function title({ name, summary, usage }: ListedCommand): string[] {
+  return [summary, '', `Usage: umaprobe ${name} ${usage}`.trimEnd(), ''];
+}
+
 export function commandHelp(command: ListedCommand, terminal: Terminal): string {
-  const usage = command.usage === '' ? '' : ` ${command.usage}`;
   const options =
     Object.keys(command.options).length === 0
       ? []
@@ -66,10 +127,7 @@ export function commandHelp(command: ListedCommand, terminal: Terminal): string 
           '',
         ]);
   return page([
-    command.summary,
-    '',
-    `Usage: umaprobe ${command.name}${usage}`,
-    '',
+    ...title(command),
     ...command.description.split('\n').flatMap((paragraph) => wrap(paragraph, Math.min(terminal.columns, 100))),
     '',
     ...options,
@@ -84,7 +142,7 @@ export function commandHelp(command: ListedCommand, terminal: Terminal): string 
   ]);
 }
 
-/** The options by their headings, in the order of the table; those without one come first. */
+/** The options by their headings, in the order of the table; options without one come first. */
 function sectionsOf(options: OptionTable): [heading: string, options: OptionTable][] {
   const headings = [...new Set(Object.values(options).map(({ section }) => section))];
   const ordered = [
@@ -98,19 +156,35 @@ function sectionsOf(options: OptionTable): [heading: string, options: OptionTabl
 }
 
 function optionLines(options: OptionTable, terminal: Terminal): string[] {
-  const rows = Object.entries(options).map(([name, { short, placeholder, summary }]) => {
-    const long = `--${name}${placeholder === undefined ? '' : ` ${placeholder}`}`;
-    return [short === undefined ? long : `-${short}, ${long}`, summary] as const;
-  });
-  return pairs(rows, terminal);
+  return pairs(
+    Object.entries(options).map((entry) => [typedOption(entry), entry[1].summary]),
+    terminal,
+  );
 }
 
-/** Two columns; after a wide entry of the first, the second starts on the next line. */
-function pairs(rows: readonly (readonly [string, string])[], terminal: Terminal): string[] {
-  const widest = Math.min(34, Math.max(...rows.map(([left]) => widthOf(left))));
+/** "-h, --help", "--sim <name|file.json>" */
+function typedOption([name, { placeholder, short }]: [string, OptionSpec]): string {
+  const long = `--${name}${placeholder === undefined ? '' : ` ${placeholder}`}`;
+  return short === undefined ? long : `-${short}, ${long}`;
+}
+
+function widestOf(rows: readonly (readonly [string, ...unknown[]])[]): number {
+  return Math.max(...rows.map(([left]) => widthOf(left)));
+}
+
+/**
+ * Two columns; after an entry of the first that is wider than `widest`, the second starts on the next line. The second is a
+ * text, or names of which none is broken.
+ */
+function pairs(
+  rows: readonly (readonly [string, string | readonly string[]])[],
+  terminal: Terminal,
+  widest = Math.min(34, widestOf(rows)),
+): string[] {
   const indent = ' '.repeat(widest + 4);
   return rows.flatMap(([left, right]) => {
-    const lines = wrap(right, Math.max(24, terminal.columns - indent.length));
+    const width = Math.max(24, terminal.columns - indent.length);
+    const lines = typeof right === 'string' ? wrap(right, width) : wrap(right.join(' '), width, right);
     if (widthOf(left) > widest) return [`  ${left}`, ...lines.map((line) => indent + line)];
     return lines.map((line, index) => (index === 0 ? `  ${padEnd(left, widest)}  ${line}` : indent + line));
   });

@@ -7,7 +7,7 @@ import { describe, EXIT } from './core/exit.ts';
 import { exitOnSignals } from './core/interrupt.ts';
 import { createTerminal, type Terminal } from './core/terminal.ts';
 import { UsageError } from './core/usage.ts';
-import { commandHelp, generalHelp, groupHelp } from './help.ts';
+import { commandHelp, generalHelp, groupHelp, shortCommandHelp, shortHelp } from './help.ts';
 import { type Parsed, parse, route } from './parse.ts';
 
 export interface Io {
@@ -45,14 +45,16 @@ async function dispatch(
 ): Promise<number> {
   const { name, typed, args } = route(argv);
   const dashes = args.includes('--') ? args.indexOf('--') : args.length;
-  const wantsHelp = args.slice(0, dashes).some((word) => word === '--help' || word === '-h');
-  if (!typed && wantsHelp) return print(generalHelp(stdout), stdout);
+  const options = args.slice(0, dashes);
+  const inFull = options.includes('--help');
+  if (!typed && (inFull || options.includes('-h')))
+    return print(inFull ? generalHelp(stdout) : shortHelp(stdout), stdout);
   if (groups().includes(name)) return print(groupHelp(name, stdout), stdout);
   const entry = find(name);
   if (entry === undefined) throw new UsageError(`"${name}" is not a command.`);
   const command = await lazy(() => listed(entry))();
   const parsed = parse(command, args);
-  if (parsed.values.help === true) return print(commandHelp(command, stdout), stdout);
+  if (parsed.values.help === true) return print((inFull ? commandHelp : shortCommandHelp)(command, stdout), stdout);
   const context: Context = { ...parsed, commands: loadCommands, json, stdout, stderr, stdin: io.stdin, env: io.env };
   if (parsed.values.version === true) return show(await (await loadVersion()).run(context), context);
   await enterMachine(command, parsed);

@@ -9,7 +9,7 @@ import { readRecord } from '../run/record/index.ts';
 import type { LiveHistory, RecordedSession, RecordReport } from '../types/index.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Sessions of a day, each with its points: what a page can take, at most 5 MB of JSON. */
+/** Sessions of a day, each with its points: at most 5 MB of JSON, which a page can take. */
 const ASKED = { lastMs: DAY_MS, sessions: 8, points: 1000 } as const;
 /** Marks of a session, the newest: a program may set one at each step. */
 const MARKS = 1000;
@@ -61,7 +61,7 @@ async function known(read: () => ReturnType<typeof readRecordingOf>): Promise<Li
   try {
     const found = await read();
     if ('sessions' in found) return ofDay(found);
-    return { ...none(found.because ?? '', found.next), isLate: found.state === 'late' };
+    return { ...none(found.because ?? '', found.next), isLate: found.state === 'timeout' };
   } catch (error) {
     if (error instanceof UmaError && error.code === 'ERR_UMA_NOT_FOUND')
       return none('nothing was recorded', KEEP_HISTORY);

@@ -1,4 +1,4 @@
-/** Readings of this machine: whoever asks while one is being taken gets that one. */
+/** Readings of this machine: a caller while one is being taken gets that one. */
 
 import { snapshot } from '../core/snapshot/index.ts';
 import type { Snapshot } from '../types/index.ts';

@@ -13,7 +13,7 @@ export interface JsonMistake {
   problem: string;
 }
 
-/** Error name of jsonc-parser → what it expected. */
+/** Error name of jsonc-parser → the expected text. */
 const EXPECTED: Readonly<Record<string, string>> = {
   PropertyNameExpected: 'a field name in double quotes',
   ColonExpected: '":"',

@@ -16,7 +16,7 @@ const PREFIX = 'umaprobe-sim';
 export function createStateFolder(): string {
   const parent = runtimeFolder();
   try {
-    // It refuses a parent in which another user replaces what is there.
+    // It refuses a parent in which another user may replace files.
     const folder = makeTemporaryFolder(parent, `${PREFIX}-${namespaceNumber()}-${process.pid}-`);
     removeStale(parent);
     return folder;

@@ -45,7 +45,7 @@ export interface Packed {
 /** Loaded where hashes are compared: it takes as long as the rest of a start. */
 const loadCrypto = (): typeof import('node:crypto') => process.getBuiltinModule('node:crypto');
 
-/** Permissions that let another user change what is run. */
+/** Permissions that let another user change the programs. */
 const OTHERS_WRITE = 0o022;
 const EVERYBODY_WRITES = 0o002;
 
@@ -89,7 +89,7 @@ export function unpackedFolder(packed: Packed, cache: string, warn: (sentence: s
   }
 }
 
-/** The path of what is missing, no file of this user, or of another size; else what changes with any change of a file. */
+/** The path of a file that is missing, another user's, or of another size; else a text that changes with any file. */
 function signature(packed: Packed, folder: string): string | { text: string } {
   const lines = [systemText('/proc/sys/kernel/random/boot_id')];
   const uid = process.geteuid?.();
@@ -105,7 +105,7 @@ function signature(packed: Packed, folder: string): string | { text: string } {
   return { text: lines.join('\n') };
 }
 
-/** The path of what is not as it was unpacked; null: the folder is whole. */
+/** The path of a file that is not as it was unpacked; null: the folder is whole. */
 function problemOf(packed: Packed, folder: string): string | null {
   const seen = signature(packed, folder);
   return typeof seen === 'string' ? seen : difference(packed, folder);

@@ -1,5 +1,6 @@
 /** The page cache: its contents, and actions that free memory, each with a receipt. */
 
+import type { RunState } from './results.ts';
 import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
 
 /** The page cache of one file. */
@@ -168,7 +169,7 @@ export interface EvictReport {
   schema: 'umaprobe/cache-evict/1';
   at: Timestamp;
   simulated: string | null;
-  state: 'complete' | 'aborted';
+  state: Extract<RunState, 'complete' | 'aborted'>;
   /** The walk's findings: `cachedBytes`, `dirtyBytes` and `writebackBytes` are the values before the eviction. */
   targets: CacheTarget[];
   /** Files that had cached pages, largest first, at most `top`. The sums below cover all files. */
@@ -203,7 +204,7 @@ export interface DropReport {
   sync: { durationMs: Amount; finished: boolean } | null;
   dropMs: Amount;
   receipt: Receipt;
-  /** Increase of what the next GPU allocation can get, immediately and after reclaim. null: no unified device. */
+  /** Increase of the next GPU allocation's limit, immediately and after reclaim. null: no unified device. */
   nextAllocation: { immediate: Integer | null; afterReclaim: Integer | null } | null;
   /**
    * "2 model files (35.40 GiB (38.01 GB) cached) are mapped by vllm (4242): pages that are not in use at this moment

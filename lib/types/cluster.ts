@@ -3,15 +3,16 @@
 import type { EstimateReport } from './estimate.ts';
 import type { FitRange, FitReport, FitVerdict } from './fit.ts';
 import type { Judgement, Level } from './judgement.ts';
+import type { ResultWord } from './results.ts';
 import type { Amount, Natural } from './scalars.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
- * - `answered`: its snapshot is whole, of now, of this version, and of a machine that no other answer is of.
+ * - `answered`: its snapshot is whole, of now, of this version, and the only one of its machine.
  * - `unreachable`: ssh could not log in.
- * - `late`: no whole answer within the deadline.
+ * - `timeout`: no whole answer within the deadline.
  * - `failed`: the command there ended without a snapshot.
- * - `unreadable`: what came is not one snapshot.
+ * - `unreadable`: the output is not one snapshot.
  * - `other-version`: its umaprobe is of another version, whose numbers may mean something else.
  * - `stale`: the reading is old, or the two clocks differ.
  * - `doubled`: the answer is of a machine that has answered already (same boot id), or that is not known.
@@ -20,13 +21,11 @@ import type { Snapshot } from './snapshot.ts';
 export type ClusterState =
   | 'answered'
   | 'unreachable'
-  | 'late'
-  | 'failed'
   | 'unreadable'
   | 'other-version'
   | 'stale'
   | 'doubled'
-  | 'missing';
+  | Extract<ResultWord, 'timeout' | 'failed' | 'missing'>;
 
 /** Answer of one machine. */
 export interface ClusterMachine {

@@ -3,6 +3,7 @@
  * allocated.
  */
 
+import type { ResultWord } from './results.ts';
 import type { Amount, Integer, Natural } from './scalars.ts';
 
 /**
@@ -34,7 +35,7 @@ export interface DeviceFailure extends CallFailure {
 /** Result of opening a library at run time. */
 export interface LibraryStatus {
   /** `unusable`: the library was opened but its first call failed (a runtime without a driver returns 35). */
-  state: 'loaded' | 'missing' | 'unusable' | 'timeout';
+  state: 'loaded' | 'unusable' | Extract<ResultWord, 'missing' | 'timeout'>;
   /** The opened file. */
   path: string | null;
   /** CUDA: "13.0"; NVML: version of the library, "13.580.65". */
@@ -75,7 +76,7 @@ export interface Allocatable {
   /**
    * Bytes that a program can load: on unified memory `afterReclaim` less the host's floor and the program's own start,
    * and no more than comes in blocks that the GPU can use, as far as `stress()` gets; on other devices free memory less
-   * the share of their other users. Never above CUDA's own total. 0 while a finding refuses every load. null: not
+   * the share of their other users. It is never above CUDA's own total. 0 while a finding refuses every load. null: not
    * known, or no CUDA program can use the device now; `from["allocatable.safe"]` says why.
    */
   safe: Natural | null;
@@ -189,4 +190,5 @@ export const DEVICE_ATTRIBUTES = [
   'totalGlobalMem',
 ] as const;
 
+/** One of `DEVICE_ATTRIBUTES`. */
 export type DeviceAttribute = (typeof DEVICE_ATTRIBUTES)[number];

@@ -1,4 +1,4 @@
-/** The report of `doctor()`: every row of the table of findings, and what it found. */
+/** The report of `doctor()`: every row of the table of findings, with its result. */
 
 import type { FindingId } from './findings.ts';
 import type { Evidence, LoadEffect, Remedy } from './judgement.ts';

@@ -27,24 +27,6 @@ export interface DoctorList {
   checks: { id: FindingId; title: string }[];
 }
 
-/** The simulated machines that ship with umaprobe, by name. */
-export interface MachineList {
-  schema: 'umaprobe/sim-list/1';
-  machines: MachineSummary[];
-}
-
-/** A shipped machine, as listed by `machines()`. */
-export interface MachineSummary {
-  name: string;
-  description: string;
-  /** Names of its GPUs. */
-  devices: string[];
-  /** MemTotal, in bytes. */
-  total: Natural;
-  /** Absolute path of the machine file. */
-  file: string;
-}
-
 /** Output of `umaprobe version`; Node's version, platform and processor are those of `process`. */
 export interface VersionDocument {
   schema: 'umaprobe/version/1';

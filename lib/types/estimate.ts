@@ -1,4 +1,4 @@
-/** Estimates: what a model takes before anything is allocated. */
+/** Estimates of a model's memory, before anything is allocated. */
 
 import type { ModelProgram } from './programs.ts';
 import type { Amount, Integer, Natural, Positive } from './scalars.ts';
@@ -12,7 +12,7 @@ export const ESTIMATE_USES = ['inference', 'sft', 'lora', 'qlora', 'dpo', 'lora-
 export type EstimateUse = (typeof ESTIMATE_USES)[number];
 
 /**
- * Optimizer of a training: what it keeps for each trained parameter, and what its step needs. `adamw` is PyTorch's default
+ * Optimizer of a training: its state for each trained parameter, and its step's needs. `adamw` is PyTorch's default
  * (foreach), `adamw-single` has foreach off; 8 bits and paged ones are those of bitsandbytes, 4 bits that of torchao.
  */
 export const OPTIMIZERS = [
@@ -230,7 +230,7 @@ export interface EstimateOptions {
   loraDropout?: number;
   /** Training: a loss that never has all logits at once (Liger, cut cross-entropy). Default false. */
   fusedLoss?: boolean;
-  /** Training: parts that the host's memory keeps. On a unified machine that is the same memory. */
+  /** Training: parts that the host's memory keeps. It is the same memory on a unified machine. */
   offload?: readonly Offload[];
   /** vLLM, SGLang: compilers at once in a first start, `MAX_JOBS` of its environment. Default 1, which is to be set. */
   maxJobs?: number;

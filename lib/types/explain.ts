@@ -45,7 +45,7 @@ export interface ErrorRemedy {
 /** Occurrences of a message that are counted: of more the rest is not read. */
 export const MOST_COUNTED = 10_000;
 
-/** A message that was recognised, with its numbers, what it means and what to do. */
+/** A message that was recognised, with its numbers, its meaning and the remedies. */
 export interface ExplainedError {
   /**
    * Stable: scripts may rely on it. docs/explain.md lists all.

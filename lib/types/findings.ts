@@ -1,4 +1,4 @@
-/** The table of findings: every row's id and what it looks at, in order of urgency. */
+/** The table of findings: every row's id and subject, in order of urgency. */
 
 /** Ids are stable: scripts may rely on them. This order is that of findings of one severity. */
 export const FINDINGS = {

@@ -23,7 +23,7 @@ export interface FitTerm extends FitRange {
   name: string;
 }
 
-/** A model and what it is used for. */
+/** A model and its use. */
 export interface FitModel {
   model: ModelInput;
   /** Options of `estimate()`; the program is that of `fit()`. */
@@ -45,7 +45,7 @@ export interface FitEstimate {
     context: number;
     /** Sequences at the same time. */
     sequences: number;
-    /** What the model is used for. Default: inference. */
+    /** Use of the model. Default: inference. */
     use?: EstimateUse;
     /** Options of the program, which its flags have to say. Default: not known. */
     settings?: EstimatedSettings;
@@ -56,7 +56,7 @@ export interface FitEstimate {
   unread?: readonly string[];
 }
 
-/** What is to be loaded. By a model each program is judged by its own estimate, by an estimate all are judged by that one. */
+/** The load. A model is estimated for each program; one estimate is used for all. */
 export type FitNeed =
   | {
       /** 1 or more. */
@@ -79,7 +79,7 @@ export interface FitLlamaOptions {
   layersAreGiven?: boolean;
 }
 
-/** For whom and how a need is judged. */
+/** Options that judge a need. */
 export interface FitOptions {
   /** The verdict is that of the machine and of this program. Default: of the machine alone. */
   program?: FitProgram;
@@ -104,22 +104,22 @@ export interface FitOptions {
 
 /** The machine that is asked about. */
 export interface FitMachine {
-  /** What `snapshot()` returned. */
+  /** Result of `snapshot()`. */
   snapshot: Snapshot;
 }
 
-/** Whether a need fits. */
+/** The question whether a need fits. */
 export type FitQuestion = FitNeed & FitOptions & FitMachine;
 
-/** Which precisions of the weights fit: of a model, or of 7, 13 and 70 billion parameters. */
+/** The question which precisions fit: of a model, or of 7, 13 and 70 billion parameters. */
 export interface FitTableQuestion extends Partial<FitModel>, Omit<FitOptions, 'solve' | 'acceptTight'>, FitMachine {
   table: true;
 }
 
-/** Which is the largest model that fits, for each precision of the weights and for inference, adapters and full fine-tuning. */
+/** The question for the largest model that fits, by precision, for inference, adapters and full fine-tuning. */
 export interface FitLargestQuestion extends Pick<FitOptions, 'program' | 'device'>, FitMachine {
   largest: true;
-  /** As of `estimate()`: context, sequences, batch, optimizer. */
+  /** Options of `estimate()`: context, sequences, batch, optimizer. */
   use?: Omit<EstimateOptions, 'use' | 'program'>;
 }
 
@@ -129,8 +129,8 @@ export const TOGETHER_PROGRAMS = ['vllm', 'llama.cpp', 'ollama'] as const satisf
 export type TogetherProgram = (typeof TOGETHER_PROGRAMS)[number];
 
 /**
- * Whether several models fit at the same time, in which order to start them, and with which share, cache and context each, so
- * that the last still starts. Each is judged beside what those before it keep.
+ * The question whether several models fit at the same time, in which order to start them, and with which share, cache
+ * and context each, so that the last still starts. Each is judged beside what those before it keep.
  */
 export interface FitTogetherQuestion extends Pick<FitOptions, 'programVersion' | 'device' | 'signal'>, FitMachine {
   /** 2 to 16. */
@@ -234,7 +234,7 @@ export interface FitReport {
   shortBy: Amount | null;
   /** Bytes that could be loaded besides the expected need; null: it does not fit, or unknown. */
   headroom: Amount | null;
-  /** The most at any time, the start included, of the memory that the GPU uses: what the verdict is about. */
+  /** The most at any time, the start included, of the memory that the GPU uses: the verdict is about it. */
   need: FitRange & { terms: FitTerm[] };
   /** Part that stays while it serves; less than `need` if the start has the peak. */
   serving: FitRange;
@@ -259,14 +259,14 @@ export interface FitReport {
   programs: FitProgramReport[];
 }
 
-/** The nearest settings with which a model fits: each one change of what was asked, or one change of several together. */
+/** The nearest settings with which a model fits: each one change of the question, or one change of several together. */
 export interface FitNearest {
   settings: FitNearestSetting[];
-  /** Bytes of the smallest setting, if none fits; null: some fit. */
+  /** Need of the smallest setting, as a sentence, if none fits; null: some fit. */
   none: string | null;
 }
 
-/** One setting, or several together, with which what was asked about fits. */
+/** One setting, or several together, with which the model fits. */
 export interface FitNearestSetting {
   /** Setting in place of the one asked for. */
   change: {

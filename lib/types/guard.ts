@@ -1,5 +1,6 @@
 /** guard(): runs a program, or watches one that runs, and stops it before it takes the machine down. */
 
+import type { ProgramEnd } from './results.ts';
 import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
 
 /** Ways to make room while a program loads: drop clean page cache, compact free memory. */
@@ -159,15 +160,14 @@ export interface GuardReport {
   simulated: string | null;
   command: readonly string[] | null;
   target: GuardTarget | null;
-  /** `exited`: by itself. `stopped`: by the guard. `aborted`: by the signal. `gone`: the program of `target` has ended. */
-  outcome: 'exited' | 'stopped' | 'aborted' | 'gone';
-  /** null: a signal ended it, or it is not known. */
+  outcome: ProgramEnd;
+  /** null: a signal ended it, or it is not known, as of a `target`. */
   exitCode: Integer | null;
   /** Signal that ended it, "SIGTERM"; null: none. */
   signal: string | null;
   /** The reason for which the guard stopped it; null: it did not. */
   reason: GuardReason | null;
-  /** One sentence that says what was seen; null: the guard did not stop it. */
+  /** The observation, as one sentence; null: the guard did not stop it. */
   sentence: string | null;
   /** The memory that is guarded is the host's, also if a GPU has memory of its own. CUDA refuses more than that has. */
   watches: 'host';

@@ -1,4 +1,4 @@
-/** The judgement of a machine: the findings that apply, and what follows from them for a program that loads now. */
+/** The judgement of a machine: the findings that apply, and their consequences for a program that loads now. */
 
 import type { FindingId } from './findings.ts';
 import type { Amount, Natural } from './scalars.ts';
@@ -11,7 +11,7 @@ export type Level = 'ok' | Severity;
 
 /** A fact behind a finding. */
 export interface Evidence {
-  /** The counter as its source calls it ("MemAvailable"), or what was counted. */
+  /** The counter as its source calls it ("MemAvailable"), or the counted thing. */
   name: string;
   /** A number in `unit`; a string, if the unit is `text`. */
   value: number | string;
@@ -76,7 +76,7 @@ export interface NotJudged {
 export interface SafeRange {
   /** Bytes that can be loaded for certain: the number to go by. null: not known. 0: nothing. */
   bytes: Natural | null;
-  /** The most that may be loaded: what lies between needs compaction, or is in counters that this user may not read. */
+  /** The most that may be loaded: the rest needs compaction, or is in counters that this user may not read. */
   high: Natural | null;
   from: string;
 }

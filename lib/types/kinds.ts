@@ -26,7 +26,7 @@ export const ALLOCATOR_KINDS = {
 
 /**
  * Ways to allocate memory. `device`: cudaMalloc. `managed`: cudaMallocManaged. `pinned`: cudaHostAlloc, mapped into the
- * device. `system`: mmap, touched by the GPU through the host's page tables. Without the CUDA runtime library the
- * equivalent driver functions are called; each report names the function (`kinds[].call`).
+ * device. `system`: mmap, touched by the GPU through the host's page tables. The equivalent driver functions are called
+ * if there is no CUDA runtime library; each report names the function (`kinds[].call`).
  */
 export type AllocatorKind = keyof typeof ALLOCATOR_KINDS;

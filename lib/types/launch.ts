@@ -7,6 +7,7 @@ import type { GuardEvent, GuardReport } from './guard.ts';
 import type { Judgement } from './judgement.ts';
 import type { PrepareReport } from './prepare.ts';
 import type { ModelProgram } from './programs.ts';
+import type { PlanState, ProgramEnd, ResultWord } from './results.ts';
 import type { Amount, Integer, Natural, Positive, Timestamp } from './scalars.ts';
 
 /**
@@ -66,7 +67,7 @@ export interface RecognisedCommand {
   kvCacheBytes: Integer | null;
   /** Models and files that are loaded besides the model. */
   extras: ExtraModel[];
-  /** vLLM's `--enable-lora`: room for so many adapters of this rank; null: none. */
+  /** vLLM's `--enable-lora`: room for that number of adapters of this rank; null: none. */
   adapterSlots: { adapters: Positive; rank: Positive } | null;
   /** Options by which llama.cpp fits the model to the device by itself; null: other programs. */
   llama: FitLlamaOptions | null;
@@ -86,7 +87,7 @@ export interface RecognisedCommand {
 /** A part of a launch, planned or done. */
 export interface LaunchStep {
   step: 'fit' | 'hosts' | 'prepare' | 'guard' | 'record';
-  state: 'planned' | 'done' | 'skipped' | 'failed';
+  state: PlanState;
   /** The step, its result, or the reason against it, as a sentence. */
   text: string;
 }
@@ -107,7 +108,7 @@ export interface LaunchPlan {
   expected: LaunchExpectation | null;
   /** null: it was not asked. */
   fit: FitReport | null;
-  /** Flags that would fit where those of the command do not; null: there are none, or they fit. */
+  /** Flags that would fit if the command's do not; null: there are none, or they fit. */
   flags: LaunchFlags | null;
   /** The other machines; empty: it starts on this one alone. */
   ranks: LaunchRank[];
@@ -161,7 +162,7 @@ export interface LaunchReading {
   free: number;
 }
 
-/** Memory that stayed the same for a while, as what the launch had taken then. */
+/** Memory that the launch had taken and that stayed the same for a while. */
 export interface LaunchPlateau {
   from: Timestamp;
   to: Timestamp;
@@ -192,9 +193,9 @@ export interface LaunchGpu {
 export interface LaunchReceipt {
   before: { available: Natural; free: Natural };
   took: {
-    /** The weights: the plateau that is nearest to what the estimate says. null: no plateau is near, or no estimate. */
+    /** The weights: the plateau that is nearest to the estimate's number. null: no plateau is near, or no estimate. */
     weights: Integer | null;
-    /** Time at which the load phase ended; null: it was not told. */
+    /** Amount when the load phase ended; null: the end was not told. */
     loaded: Integer | null;
     /** The most at any time. */
     peak: Natural;
@@ -250,11 +251,8 @@ export interface LaunchReport {
   at: Timestamp;
   /** Name of the simulated machine; null: real hardware. */
   simulated: string | null;
-  /**
-   * `planned`: a dry run. `refused`: `fit` or the machine says no, and nothing was started. `exited`: the program ended by itself.
-   * `stopped`: the guard stopped it. `aborted`: by the signal.
-   */
-  outcome: 'planned' | 'refused' | 'exited' | 'stopped' | 'aborted';
+  /** `refused`: `fit` or the machine says no, and nothing was started. */
+  outcome: ProgramEnd | Extract<ResultWord, 'planned' | 'refused'>;
   /** The outcome as a sentence. */
   summary: string;
   /** The plan; its steps are those of the end. */

@@ -2,13 +2,14 @@
 
 import type { AllocatorKind } from './kinds.ts';
 import type { CountersMoved, ProbeEvent, ProbeHeader } from './probe.ts';
+import type { ResultWord, RunState, StepState } from './results.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
 
-/** One block of a layout: what was expected and what it took. Sizes in bytes. */
+/** One block of a layout, as expected and as measured. Sizes in bytes. */
 export interface LayoutPart {
   name: string;
   expectedBytes: Positive;
-  state: 'ok' | 'refused' | 'out-of-memory' | 'stopped' | 'failed' | 'not-reached';
+  state: StepState;
   reason: string | null;
   allocMs: Amount | null;
   firstTouchMs: Amount | null;
@@ -19,7 +20,7 @@ export interface LayoutReport extends ProbeHeader {
   /** "13b"; null: the parts were given. */
   preset: string | null;
   kind: AllocatorKind;
-  state: 'complete' | 'incomplete' | 'aborted' | 'stopped' | 'timeout' | 'lost';
+  state: RunState | Extract<ResultWord, 'incomplete'>;
   reason: string | null;
   parts: LayoutPart[];
   /** Bytes requested, bytes allocated, and the drop of the counter `consumedFrom` while all parts were held. */

@@ -1,6 +1,7 @@
 /** Making memory available before a model is loaded. */
 
 import type { Receipt } from './cache.ts';
+import type { PlanState } from './results.ts';
 import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
 
 /** A step of `prepare`, planned or done. */
@@ -8,8 +9,7 @@ export interface PrepareStep {
   action: 'measure' | 'evict' | 'drop' | 'compact';
   /** Level of a drop; null for other actions. */
   level: 1 | 2 | null;
-  /** `skipped`: not needed, not allowed, or of no use; see `reason`. */
-  state: 'planned' | 'done' | 'skipped' | 'failed';
+  state: PlanState;
   /** Reason for the state: "6 unused model files, 35.58 GiB (38.20 GB) cached and clean". */
   reason: string;
   /** Immediately allocatable memory after this step; expected value in a dry run. null: not run. */

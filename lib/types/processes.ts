@@ -98,7 +98,7 @@ export interface SharedMemory {
   from: string;
 }
 
-/** One kind of memory: what the kernel counts on the whole machine, and what the listed processes explain of it. */
+/** One kind of memory: the kernel's count on the whole machine, and the part that the listed processes explain. */
 export interface ExplainedMemory {
   /** The kernel's (or the driver's) sum; null: unknown. */
   total: Natural | null;

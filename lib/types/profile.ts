@@ -1,5 +1,6 @@
 /** Profiles: the memory that a program takes by its settings, and the largest safe configuration. */
 
+import type { ResultWord } from './results.ts';
 import type { Amount, Factor, Integer, Natural, Positive, Timestamp } from './scalars.ts';
 
 /** Value of each varied parameter: `{ batch_size: 8, seq_len: 2048 }`. */
@@ -38,25 +39,17 @@ export interface ProfilePrediction {
 /**
  * End of a trial.
  * - `ok`: the command ended well, or reached `ready` or `steps`, and the peak stayed within the limit.
- * - `over`: it ended well, but its peak is above the limit.
  * - `refused`: it was not run, because its predicted peak is above the limit. Whether it fits is not known.
  * - `skipped`: it was not run, because it is at or above a configuration that was measured unsafe, or in which the machine vanished.
  * - `stopped`: the guard stopped it at the limit or the floor. The peak is what it had reached until then.
  * - `out-of-memory`: it failed, and its output says that an allocation did.
  * - `failed`: it could not be started, ended with another exit code than 0 or by a signal, or ran longer than `trialTimeMs`.
- * - `fatal`: the machine vanished during this trial in an earlier run.
- * - `aborted`: the caller aborted it.
+ * - `machine-lost`: the machine vanished during this trial in an earlier run.
  */
-export type ProfileStatus =
-  | 'ok'
-  | 'over'
-  | 'refused'
-  | 'skipped'
-  | 'stopped'
-  | 'out-of-memory'
-  | 'failed'
-  | 'fatal'
-  | 'aborted';
+export type ProfileStatus = Extract<
+  ResultWord,
+  'ok' | 'over' | 'refused' | 'skipped' | 'stopped' | 'out-of-memory' | 'failed' | 'machine-lost' | 'aborted'
+>;
 
 /** Parts of a trial. `plateau` is the median of the second half of the run; `peak` the highest; `after` once it has ended. */
 export interface ProfilePhases {
@@ -141,18 +134,15 @@ export interface ProfileCurve {
 export interface ProfileUnfinished {
   /** ISO 8601, UTC: begin of its last trial, or of the run. */
   at: Timestamp;
-  /** True if the machine was started again since. The trial is fatal then: nothing at or above it is run. */
+  /** True if the machine was started again since. The trial is `machine-lost` then: nothing at or above it is run. */
   otherBoot: boolean;
   /** The trial it was lost in; null: between trials. */
   params: ProfileParameters | null;
   sentence: string;
 }
 
-/**
- * End of a profile. `complete`: every configuration was run or refused. `failed`: the smallest configuration is not
- * safe. `not-clean`: the memory did not come back. `aborted`: the caller aborted it.
- */
-export type ProfileState = 'complete' | 'failed' | 'not-clean' | 'aborted';
+/** End of a profile. `complete`: every configuration was run or refused. `failed`: the smallest configuration is not safe. */
+export type ProfileState = Extract<ResultWord, 'complete' | 'failed' | 'not-clean' | 'aborted'>;
 
 /** Events of a profile. */
 export type ProfileEvent =

@@ -1,6 +1,7 @@
 /** Recordings: what happened to the memory of a machine, on disk before the power button. */
 
 import type { MemoryModel } from './device.ts';
+import type { ResultWord } from './results.ts';
 import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
 
 /** State of a running recorder. */
@@ -33,16 +34,15 @@ export interface Recorder {
   state(): RecorderState;
   /** Adds a mark. It is on disk within milliseconds. Its text has at most 4096 characters. */
   mark(text: string): void;
-  /** Writes what is left and ends. The second call waits for the first. */
+  /** Writes the rest and ends. The second call waits for the first. */
   stop(reason?: string): Promise<RecorderState>;
 }
 
-/**
- * End of a session. `running`: it goes on. `ended`: the recorder was stopped. `shut-down`: it was stopped because the
- * machine was shut down. `stopped`: the machine stopped without a shutdown: a freeze, the power button, a reset.
- * `killed`: the recorder died and the machine went on. `unknown`: the boot id is not known.
- */
-export type SessionEnd = 'running' | 'ended' | 'shut-down' | 'stopped' | 'killed' | 'unknown';
+/** End of a session. `complete`: the recorder was stopped. `lost`: it died, and the machine went on. `unknown`: the boot id is not known. */
+export type SessionEnd = Extract<
+  ResultWord,
+  'running' | 'complete' | 'shut-down' | 'machine-lost' | 'lost' | 'unknown'
+>;
 
 /** A text that a program set at a moment of a recording. */
 export interface RecordedMark {
@@ -218,8 +218,8 @@ export interface RecordedSession {
   /** Last list of processes; null: none was written. */
   processes: RecordedProcesses | null;
   /**
-   * The largest processes when MemAvailable was lowest: of the lists before and after it, the one with more memory, as its `at`
-   * says. null: there is none.
+   * The largest processes when MemAvailable was lowest: of the lists before and after it, the list with more memory, as
+   * its `at` says. null: there is none.
    */
   lowestProcesses: RecordedProcesses | null;
   processSeries: ProcessSeries;

@@ -3,6 +3,7 @@
 import type { AllocatorKind } from './kinds.ts';
 import type { Settled } from './layout.ts';
 import type { ProbeEvent, ProbeHeader } from './probe.ts';
+import type { ResultWord, StepState } from './results.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
 
 /**
@@ -11,23 +12,17 @@ import type { Amount, Natural, Positive } from './scalars.ts';
  * - `share`: the next step would take memory that stays free for the GPU's other users.
  * - `floor`: the next step would take the host below its floor. `pressure`: programs wait for memory (PSI).
  *   `contiguity`: memory is free, but no more blocks of 2 MiB.
- * - `journal`: the journal can no longer be written, as on a full disk; `maxBytes` is what was held until then.
- * - `aborted`: the caller aborted it. `timeout`: the time limit was reached. `failed`: verification found wrong bytes,
- *   or a call failed.
- * - `lost`: the child process vanished.
+ * - `journal`: the journal can no longer be written, as on a full disk; `maxBytes` was held until then.
+ * - `failed`: verification found wrong bytes, or a call failed.
  */
 export type StressState =
   | 'limit'
-  | 'out-of-memory'
   | 'share'
   | 'floor'
   | 'pressure'
   | 'contiguity'
   | 'journal'
-  | 'aborted'
-  | 'timeout'
-  | 'failed'
-  | 'lost';
+  | Extract<ResultWord, 'out-of-memory' | 'aborted' | 'timeout' | 'failed' | 'lost'>;
 
 /** One step of a stress test. */
 export interface StressStep {
@@ -38,7 +33,7 @@ export interface StressStep {
   /** Expected and measured cost of the step to the machine, in bytes. null: unknown. */
   predictedCost: number | null;
   cost: number | null;
-  state: 'ok' | 'out-of-memory' | 'stopped' | 'failed';
+  state: Extract<StepState, 'ok' | 'out-of-memory' | 'stopped' | 'failed'>;
   reason: string | null;
   allocMs: Amount | null;
   touchMs: Amount | null;

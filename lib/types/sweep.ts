@@ -3,24 +3,8 @@
 import type { DType } from './dtypes.ts';
 import type { AllocatorKind } from './kinds.ts';
 import type { CountersMoved, ProbeEvent, ProbeHeader, Times } from './probe.ts';
+import type { ResultWord, RunState, StepState } from './results.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
-
-/**
- * `ok`: all repeats succeeded. `refused`: not run, because the host would have fallen below its floor, or the size
- * exceeds the device's memory (see `reason`). `out-of-memory`: reported by the allocator. `stopped`: the guard
- * intervened, or the journal could not be written. `failed`: any other failure. `aborted`: by the caller or the time limit. `lost`: the child process
- * vanished during the step. `not-reached`: the sweep ended before it.
- */
-export type SweepStepState =
-  | 'ok'
-  | 'refused'
-  | 'out-of-memory'
-  | 'unsupported'
-  | 'stopped'
-  | 'failed'
-  | 'aborted'
-  | 'lost'
-  | 'not-reached';
 
 /** A requested tensor. */
 export interface Tensor {
@@ -42,7 +26,8 @@ export interface SweepStep {
   requestedBytes: Positive;
   /** The tensor behind the size; null for a plain size. */
   tensor: Tensor | null;
-  state: SweepStepState;
+  /** `ok`: all repeats succeeded. */
+  state: StepState | Extract<ResultWord, 'unsupported'>;
   /** The reason why the state is not `ok`; null if it is. */
   reason: string | null;
   /** Completed repeats. */
@@ -90,7 +75,7 @@ export interface SweepReport extends ProbeHeader {
    * @maximum 1000
    */
   repeat: number;
-  state: 'complete' | 'aborted' | 'stopped' | 'timeout' | 'lost';
+  state: RunState;
   /** The reason why the sweep ended early; null when complete. */
   reason: string | null;
   steps: SweepStep[];

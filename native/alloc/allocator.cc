@@ -40,8 +40,8 @@ std::optional<Failure> create_context(CallContext& context, const Cudart& runtim
   return failure;
 }
 
-// Retained once and never released, as the runtime does: other code of this process may have made
-// the context current.
+// Retains the context once and never releases it, as the runtime does: other code of this process
+// may have made it current.
 std::optional<Failure> retain_context(CallContext& context, const CudaDriver& driver, int ordinal,
                                       CUcontext* primary) {
   CUdevice device = 0;

@@ -36,7 +36,7 @@ class Allocator {
   // Frees everything and ignores failures. The allocator cannot be used afterwards.
   void close();
 
-  // Number of blocks and their bytes. Safe on any thread, like stop_source().
+  // Returns the number of blocks and their bytes. Safe on any thread, like stop_source().
   std::pair<double, double> live() const {
     return live_.read([](const auto& live) { return live; });
   }

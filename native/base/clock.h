@@ -24,7 +24,7 @@ inline double cpu_ms(clockid_t of) {
   return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
 }
 
-// Microseconds since boot, which go on while the machine sleeps: of recordings.
+// Microseconds since boot, for recordings: they go on while the machine sleeps.
 inline int64_t boot_us() {
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);

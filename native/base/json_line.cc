@@ -5,7 +5,7 @@
 
 namespace umaprobe {
 
-// Room for "}\n" stays.
+// Leaves room for "}\n".
 void JsonLine::append(const char* format, ...) {
   const size_t room = text_.size() - 2 - size_;
   va_list arguments;

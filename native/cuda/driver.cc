@@ -35,11 +35,6 @@ constexpr StatusName kNames[] = {
     {kCudaUnknown, "CUDA_ERROR_UNKNOWN"},
 };
 
-OpenOnce<CudaDriver>& table() {
-  static auto& once = *new OpenOnce<CudaDriver>;  // never destroyed, see OpenOnce
-  return once;
-}
-
 }  // namespace
 
 CudaDriver::CudaDriver(Library opened) : library(std::move(opened)) {
@@ -57,7 +52,7 @@ Failure CudaDriver::failure(const char* call, int status) const {
 
 Fact<const CudaDriver*> open_cuda_driver(const MachineConfig& config) {
   // The second path is WSL's; its folder is not always in the loader's cache.
-  return table().get(config, [&] {
+  return OpenOnce<CudaDriver>::instance().get(config, [&] {
     return open_library("cuda", config, config.cuda,
                         {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"});
   });

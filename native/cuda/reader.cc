@@ -155,7 +155,8 @@ void read_facts(CallContext& context, const CudaConnection& cuda, int ordinal,
   read_with_driver(context, *driver, device, shared);
 }
 
-// Every fact is known, or known to be missing from this library, so reading again is pointless.
+// Returns whether every fact is known, or known to be missing from this library: reading again is
+// then pointless.
 bool is_complete(const CudaIdentity& identity) {
   bool all = is_final(identity.name) && is_final(identity.uuid) && is_final(identity.pciBusId) &&
              is_final(identity.computeCapability) && is_final(identity.totalMem);
@@ -177,7 +178,7 @@ Fact<bool> context_active(CallContext& context, const CudaConnection& cuda, int 
   return fact(failure, active != 0);
 }
 
-// Empty if the mode does not ask for it.
+// Returns cudaMemGetInfo's answer; empty if the mode does not ask for it.
 Maybe<FreeAndTotal> mem_get_info_by_mode(CallContext& context, const CudaConnection& cuda,
                                          MemGetInfoMode mode, int ordinal,
                                          const Fact<bool>& active) {
@@ -225,7 +226,7 @@ void CudaReader::read(CallContext& context, const MachineConfig& config, MemGetI
     });
   }
 
-  // Last, because this call may create a context, fail or hang.
+  // The memory is read last, because this call may create a context, fail or hang.
   for (int i = 0; i < devices; ++i) {
     const auto at = static_cast<size_t>(i);
     const Maybe<bool> active =

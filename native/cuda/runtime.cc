@@ -36,11 +36,6 @@ constexpr StatusName kNames[] = {
     {kCudaUnknown, "cudaErrorUnknown"},
 };
 
-OpenOnce<Cudart>& table() {
-  static auto& once = *new OpenOnce<Cudart>;  // never destroyed, see OpenOnce
-  return once;
-}
-
 }  // namespace
 
 Cudart::Cudart(Library opened) : library(std::move(opened)) {
@@ -58,8 +53,8 @@ Failure Cudart::failure(const char* call, int status) const {
 }
 
 Fact<const Cudart*> open_cudart(const MachineConfig& config) {
-  return table().get(config, [&] {
-    // Newest first. 11.0 is the soname of every 11.x.
+  return OpenOnce<Cudart>::instance().get(config, [&] {
+    // The newest comes first. 11.0 is the soname of every 11.x.
     return open_library("cudart", config, config.cudart,
                         {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"});
   });

@@ -15,7 +15,7 @@ constexpr size_t kTotal = meminfo_slot("total");
 // The largest number of kB or of pages. A double, and so JavaScript, is exact up to 2^53 bytes:
 // more than any machine has.
 constexpr uint64_t kMost = kMaxExactInteger / 1024;
-// Linux with Node needs more.
+// Least plausible MemTotal: Linux with Node needs more.
 constexpr double kLeastTotal = 16.0 * (1 << 20);
 
 // The part of a line after the colon: "   123456 kB", or "   12" for a count. `complete`: the line

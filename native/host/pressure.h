@@ -29,7 +29,7 @@ Pressure parse_pressure(std::string_view text);
 // counts as stalled while nothing else runs (12 ms per GiB on a GB10) and is harmless.
 class LivePressure {
  public:
-  // Percent. `now`: machine time of `line` in seconds; must not decrease.
+  // Returns percent. `now`: machine time of `line` in seconds; must not decrease.
   double add(double now, const PressureLine& line);
 
  private:

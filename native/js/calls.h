@@ -1,5 +1,4 @@
-// Parts that the exported functions share: the environment, argument conversion, return values. The
-// functions of each topic are in calls_*.cc; addon.cc lists them all.
+// Parts that the exported functions share: the environment, argument conversion, return values.
 //
 // Arguments are validated in lib/. The checks here only prevent crashes.
 #pragma once
@@ -60,63 +59,37 @@ Napi::Value to_value(const Napi::CallbackInfo& info, const T& value) {
   return Napi::Value(info.Env(), to_js(info.Env(), value));
 }
 
-// calls_read.cc: readings of the machine.
-Napi::Value HostMemoryFields(const Napi::CallbackInfo& info);
-Napi::Value HostMemory(const Napi::CallbackInfo& info);
-Napi::Value ParseMeminfo(const Napi::CallbackInfo& info);
-Napi::Value ParseCpuLists(const Napi::CallbackInfo& info);
-Napi::Value ReadFiles(const Napi::CallbackInfo& info);
-Napi::Value ReadFilesWithin(const Napi::CallbackInfo& info);
-Napi::Value RereadFilesWithin(const Napi::CallbackInfo& info);
-Napi::Value PageSize(const Napi::CallbackInfo& info);
-Napi::Value ListDirectory(const Napi::CallbackInfo& info);
-Napi::Value ListDirectoryWithin(const Napi::CallbackInfo& info);
-Napi::Value ReadCuda(const Napi::CallbackInfo& info);
-Napi::Value ReadNvml(const Napi::CallbackInfo& info);
-Napi::Value ReadMachine(const Napi::CallbackInfo& info);
-Napi::Value MemGetInfo(const Napi::CallbackInfo& info);
-Napi::Value MemGetInfoSync(const Napi::CallbackInfo& info);
-Napi::Value SimulatedMachine(const Napi::CallbackInfo& info);
-Napi::Value MachineVariables(const Napi::CallbackInfo& info);
-Napi::Value EnterMachine(const Napi::CallbackInfo& info);
-Napi::Value SimBoot(const Napi::CallbackInfo& info);
-Napi::Value SimRecord(const Napi::CallbackInfo& info);
-Napi::Value SimHold(const Napi::CallbackInfo& info);
-Napi::Value TimeScale(const Napi::CallbackInfo& info);
+// All functions that JavaScript can call: X(function, name in lib/core/native/contract.ts).
+// clang-format off
+#define UMAPROBE_CALLS(X)                                                                       \
+  /* calls_read.cc: readings of the machine. */                                                 \
+  X(HostMemoryFields, hostMemoryFields) X(HostMemory, hostMemory) X(ParseMeminfo, parseMeminfo) \
+  X(ParseCpuLists, parseCpuLists) X(ReadFiles, readFiles) X(ReadFilesWithin, readFilesWithin)   \
+  X(RereadFilesWithin, rereadFilesWithin) X(PageSize, pageSize) X(ListDirectory, listDirectory) \
+  X(ListDirectoryWithin, listDirectoryWithin) X(ReadCuda, readCuda) X(ReadNvml, readNvml)       \
+  X(ReadMachine, readMachine) X(MemGetInfo, memGetInfo) X(MemGetInfoSync, memGetInfoSync)       \
+  X(SimulatedMachine, simulatedMachine) X(MachineVariables, machineVariables)                   \
+  X(EnterMachine, enterMachine) X(SimBoot, simBoot) X(SimRecord, simRecord) X(SimHold, simHold) \
+  X(TimeScale, timeScale)                                                                       \
+  /* calls_alloc.cc: device memory and the guard. */                                            \
+  X(AllocOpen, allocOpen) X(AllocBlock, allocBlock) X(TouchBlock, touchBlock)                   \
+  X(VerifyBlock, verifyBlock) X(FreeBlock, freeBlock) X(FreeBlocks, freeBlocks)                 \
+  X(LiveBlocks, liveBlocks) X(GuardStart, guardStart) X(GuardRead, guardRead)                   \
+  X(GuardStop, guardStop) X(DieWithParent, dieWithParent)                                       \
+  /* calls_signals.cc: the signals of this process. */                                          \
+  X(OpenPipe, openPipe) X(TakeSignals, takeSignals) X(ReturnSignals, returnSignals)             \
+  X(EndBySignal, endBySignal)                                                                   \
+  /* calls_record.cc: the recorder. */                                                          \
+  X(RecorderStart, recorderStart) X(RecorderNote, recorderNote) X(RecorderRead, recorderRead)   \
+  X(RecorderReadings, recorderReadings) X(RecorderStop, recorderStop)                           \
+  /* calls_cache.cc: the page cache, and the kernel's ways to free memory. */                   \
+  X(CacheWalk, cacheWalk) X(CacheNext, cacheNext) X(CacheEnd, cacheEnd)                         \
+  X(ResolvePath, resolvePath) X(FindMappings, mappings) X(SyncAll, syncAll)                     \
+  X(WriteFile, writeFile)
+// clang-format on
 
-// calls_alloc.cc: device memory and the guard.
-Napi::Value AllocOpen(const Napi::CallbackInfo& info);
-Napi::Value AllocBlock(const Napi::CallbackInfo& info);
-Napi::Value TouchBlock(const Napi::CallbackInfo& info);
-Napi::Value VerifyBlock(const Napi::CallbackInfo& info);
-Napi::Value FreeBlock(const Napi::CallbackInfo& info);
-Napi::Value FreeBlocks(const Napi::CallbackInfo& info);
-Napi::Value LiveBlocks(const Napi::CallbackInfo& info);
-Napi::Value GuardStart(const Napi::CallbackInfo& info);
-Napi::Value GuardRead(const Napi::CallbackInfo& info);
-Napi::Value GuardStop(const Napi::CallbackInfo& info);
-Napi::Value DieWithParent(const Napi::CallbackInfo& info);
-
-// calls_signals.cc: the signals of this process.
-Napi::Value OpenPipe(const Napi::CallbackInfo& info);
-Napi::Value TakeSignals(const Napi::CallbackInfo& info);
-Napi::Value ReturnSignals(const Napi::CallbackInfo& info);
-Napi::Value EndBySignal(const Napi::CallbackInfo& info);
-
-// calls_record.cc: the recorder.
-Napi::Value RecorderStart(const Napi::CallbackInfo& info);
-Napi::Value RecorderNote(const Napi::CallbackInfo& info);
-Napi::Value RecorderRead(const Napi::CallbackInfo& info);
-Napi::Value RecorderReadings(const Napi::CallbackInfo& info);
-Napi::Value RecorderStop(const Napi::CallbackInfo& info);
-
-// calls_cache.cc: the page cache, and the kernel's ways to free memory.
-Napi::Value CacheWalk(const Napi::CallbackInfo& info);
-Napi::Value CacheNext(const Napi::CallbackInfo& info);
-Napi::Value CacheEnd(const Napi::CallbackInfo& info);
-Napi::Value ResolvePath(const Napi::CallbackInfo& info);
-Napi::Value FindMappings(const Napi::CallbackInfo& info);
-Napi::Value SyncAll(const Napi::CallbackInfo& info);
-Napi::Value WriteFile(const Napi::CallbackInfo& info);
+#define X(function, name) Napi::Value function(const Napi::CallbackInfo& info);
+UMAPROBE_CALLS(X)
+#undef X
 
 }  // namespace umaprobe

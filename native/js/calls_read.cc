@@ -47,7 +47,7 @@ std::vector<std::string> paths(const Napi::CallbackInfo& info, size_t index) {
   return found;
 }
 
-// Element `at` of an array of numbers: how much of a file is read.
+// Returns element `at` of an array of numbers: the bytes of a file that are read.
 size_t bytes_at(const Napi::CallbackInfo& info, size_t index, size_t at) {
   constexpr int32_t kMaxBytes = 1 << 20;
   napi_value element = nullptr;
@@ -239,7 +239,7 @@ Napi::Value ReadMachine(const Napi::CallbackInfo& info) {
   const auto files_limit = timeout(info, 5);
   std::vector<FileJob<double>> lists{{read_call("/proc/zoneinfo"), read_cpu_lists}};
   std::vector<FileJob<Numbers>> meminfo{{read_call("/proc/meminfo"), read_counters}};
-  // What takes longest starts first.
+  // The reading that takes longest starts first.
   std::vector<Part> parts;
   parts.push_back(files_part(environment, std::move(lists), files_limit));
   parts.push_back(files_part(environment, std::move(meminfo), files_limit));

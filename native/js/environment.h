@@ -19,7 +19,7 @@
 
 namespace umaprobe {
 
-// Everything that needs worker threads. Created by the first such call.
+// Everything that needs worker threads. The first such call creates it.
 struct Jobs {
   explicit Jobs(napi_env env) : promises(env) {
     // A Node worker's memory is freed on the CUDA thread once the call in progress has returned.

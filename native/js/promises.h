@@ -1,4 +1,4 @@
-// Work on a worker thread, as a Promise with a timeout. The only file that knows both threads and
+// Work on a worker thread, as a Promise with a timeout. No other file knows both threads and
 // promises.
 #pragma once
 
@@ -38,7 +38,7 @@ class ThreadsafeFunction {
     std::lock_guard<std::mutex> lock(mutex_);
     function_ = nullptr;
   }
-  // False: the environment is gone, and `data` still belongs to the caller.
+  // Returns false if the environment is gone: `data` then still belongs to the caller.
   bool call(void* data) {
     std::lock_guard<std::mutex> lock(mutex_);
     return function_ &&
@@ -67,7 +67,8 @@ class PendingPromises {
       throw Napi::Error::New(env, "umaprobe cannot create a threadsafe function");
     }
     function_->attach(napi_function_);
-    // Referenced only while a promise is pending: an idle addon must not keep the process alive.
+    // The function is referenced only while a promise is pending: an idle addon must not keep the
+    // process alive.
     napi_unref_threadsafe_function(env, napi_function_);
   }
   PendingPromises(const PendingPromises&) = delete;
@@ -126,7 +127,7 @@ class PendingPromises {
     try {
       pending.deferred.Resolve(pending.make_value(env, completion.timed_out));
     } catch (const Napi::Error&) {
-      // Thrown only while a Node worker is being terminated; its promises are never observed.
+      // This happens only while a Node worker is being terminated; its promises are never observed.
     }
   }
 
@@ -161,7 +162,7 @@ inline Failure no_thread(const std::exception& error) {
 // Work that is started, and the value of its result. Both share their state by shared_ptr: the work
 // may still be running when the value is made.
 struct Part {
-  // Called once. May throw if there is no thread or no memory.
+  // It is called once, and may throw if there is no thread or no memory.
   std::function<void(Done)> start;
   PendingPromises::MakeValue make_value;
 };

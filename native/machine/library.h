@@ -14,7 +14,7 @@
 
 namespace umaprobe {
 
-// A function of a library. Null if this version of the library does not have it.
+// A function of a library. It is null if this version of the library does not have it.
 template <class Signature>
 struct Symbol {
   const char* name;
@@ -47,6 +47,11 @@ Fact<Library> open_library(const char* id, const MachineConfig& config, const st
 template <class Table>
 class OpenOnce {
  public:
+  static OpenOnce& instance() {
+    static auto& once = *new OpenOnce;  // never destroyed, as the library
+    return once;
+  }
+
   // `open` returns a Fact<Library>. A config with an error gets no table, even if there is one: it
   // belongs to another machine.
   template <class Open>
@@ -57,7 +62,8 @@ class OpenOnce {
     if (const Table* table = table_.load(std::memory_order_relaxed)) return table;
     Fact<Library> library = open();
     if (Failure* failure = std::get_if<Failure>(&library)) return std::move(*failure);
-    // Never destroyed, like the library: a worker thread may outlive static destruction.
+    // The table is never destroyed, like the library: a worker thread may outlive static
+    // destruction.
     const Table* table = new Table(std::move(std::get<Library>(library)));
     table_.store(table, std::memory_order_release);
     return table;

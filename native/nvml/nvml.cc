@@ -30,11 +30,6 @@ constexpr StatusName kNames[] = {
     {kNvmlUnknown, "UNKNOWN"},
 };
 
-OpenOnce<Nvml>& table() {
-  static auto& once = *new OpenOnce<Nvml>;  // never destroyed, see OpenOnce
-  return once;
-}
-
 struct Initialization {
   std::mutex mutex;
   std::atomic<bool> done{false};
@@ -65,7 +60,7 @@ Failure Nvml::failure(const char* call, int status) const {
 Fact<const Nvml*> open_nvml(const MachineConfig& config) {
   // The name libnvidia-ml.so is left out: it comes with development files only. The second path is
   // WSL's.
-  return table().get(config, [&] {
+  return OpenOnce<Nvml>::instance().get(config, [&] {
     return open_library("nvml", config, config.nvml,
                         {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1"});
   });

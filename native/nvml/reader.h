@@ -15,7 +15,7 @@ class NvmlReader {
   void read(CallContext& context, const MachineConfig& config, Shared<NvmlReport>& report);
 
  private:
-  // Valid as long as NVML returns the same handle for the index.
+  // Facts that are valid as long as NVML returns the same handle for the index.
   struct CachedDevice {
     nvmlDevice_t handle = nullptr;
     NvmlIdentity identity;

@@ -15,7 +15,7 @@ struct CachedPages {
   std::optional<uint64_t> dirty;
   std::optional<uint64_t> writeback;
 
-  // Known to have no dirty pages and none under writeback.
+  // Returns whether the file is known to have no dirty pages and none under writeback.
   bool clean() const { return dirty && *dirty == 0 && writeback && *writeback == 0; }
 };
 
@@ -23,7 +23,7 @@ struct CachedPages {
 // it, mincore(2) on a mapping of the file tells which pages are cached.
 enum class CacheMethod { kCachestat, kMincore };
 
-// Determined once per process.
+// Returns the method that works here, determined once per process.
 CacheMethod cache_method();
 
 // Both methods require ownership of the file, write permission or CAP_FOWNER; otherwise EPERM

@@ -12,7 +12,7 @@ namespace umaprobe {
 
 class InodeSet {
  public:
-  // True if the inode is new.
+  // Returns true if the inode is new.
   bool insert(dev_t dev, ino_t ino) {
     if (2 * (count_ + 1) > slots_.size()) grow();
     Slot& slot = find(dev, ino);

@@ -113,7 +113,7 @@ void mark_locked(int process, std::vector<Mapping>& hits) {
   }
 }
 
-// False if the process's maps may not be read.
+// Returns false if the process's maps may not be read.
 bool search_process(CallContext& context, int process, int pid, const Inodes& wanted,
                     Mappings& mappings) {
   context.enter("/proc/<pid>/maps");

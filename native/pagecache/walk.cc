@@ -12,7 +12,8 @@ namespace {
 
 // Files inspected together: enough to share among the threads.
 constexpr size_t kMaxFiles = 256;
-// Directory entries read per step, so that a slice ends on time in a directory full of links.
+// Number of directory entries read per step, so that a slice ends on time in a directory full of
+// links.
 constexpr size_t kMaxNames = 8192;
 // Opening and closing dominate an inspection and run in parallel. More threads contend for the
 // process's descriptor table.
@@ -97,7 +98,7 @@ void Walk::advance_in_directory(CallContext& context, ThreadPool& pool) {
   if (!tree_.empty()) results_.set_path(tree_.path());
 }
 
-// False at the end of the directory, or on a read error with errno set.
+// Returns false at the end of the directory, or on a read error with errno set.
 bool Walk::read_names(CallContext& context) {
   context.enter("getdents64");
   for (size_t names = 0; !subdirectory_ && files_.size() < kMaxFiles && names < kMaxNames;

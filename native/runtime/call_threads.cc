@@ -99,7 +99,7 @@ void CallThreads::start_thread() {
 void CallThreads::try_start_thread() {
   try {
     start_thread();
-  } catch (const std::system_error&) {  // what waits fails at its deadline
+  } catch (const std::system_error&) {  // waiting calls fail at their deadlines
   }
 }
 

@@ -20,7 +20,7 @@ Failure HungCalls::failure() const {
 }
 
 HungCalls& hung_calls(WorkerId worker) {
-  // Never destroyed: a worker thread may outlive static destruction.
+  // It is never destroyed: a worker thread may outlive static destruction.
   static auto& all = *new std::array<HungCalls, kWorkerCount>;
   return all[static_cast<size_t>(worker)];
 }

@@ -19,7 +19,7 @@ inline constexpr size_t kWorkerCount = 5;
 
 class HungCalls {
  public:
-  // Cheap. True from a call's deadline until the call returns.
+  // Returns true, at little cost, from a call's deadline until the call returns.
   bool any() const { return count_.load(std::memory_order_relaxed) > 0; }
   void begin(const CallContext& context);
   void end();

@@ -56,7 +56,7 @@ void as_before(int number, siginfo_t* info, void* context) {
   if (info->si_code <= 0) ::raise(number);  // pending until the handler returns
 }
 
-// Without printf, which a handler must not call.
+// Does without printf, which a handler must not call.
 bool is_stopped_process(pid_t pid) {
   char path[32] = "/proc/";
   char* end = std::to_chars(path + 6, path + sizeof path - 6, pid).ptr;
@@ -95,7 +95,7 @@ void handle(int number, siginfo_t* info, void* context) {
   } else {
     const PassedSignal signal{number, info->si_code,
                               reinterpret_cast<uintptr_t>(info->si_value.sival_ptr)};
-    // Shorter than PIPE_BUF: whole or not at all.
+    // The record is shorter than PIPE_BUF, so it is written whole or not at all.
     [[maybe_unused]] const ssize_t count = ::write(pipe_end, &signal, sizeof signal);
   }
   errno = error;

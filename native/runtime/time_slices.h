@@ -14,10 +14,10 @@ namespace umaprobe {
 inline constexpr uint64_t kSmallestSlice = 64ull << 20;
 inline constexpr uint64_t kPopulatedSlice = 1ull << 30;
 
-// Size of the slice after one of `bytes` that took `ms`. Aims at 20 ms and grows at most eightfold,
-// because the memory that follows may be slower. Always a multiple of the smallest slice: each
-// slice ends with a device synchronization of some 10 µs, which costs 4 % at 1 GiB on an H200 and
-// would cost 40 % at 64 MiB.
+// Size of the slice after one of `bytes` that took `ms`. It aims at 20 ms and grows at most
+// eightfold, because the memory that follows may be slower. Always a multiple of the smallest
+// slice: each slice ends with a device synchronization of some 10 µs, which costs 4 % at 1 GiB on
+// an H200 and would cost 40 % at 64 MiB.
 inline uint64_t next_slice(uint64_t bytes, double ms) {
   constexpr uint64_t kSmallest = kSmallestSlice;
   const double factor = std::clamp(20 / std::max(ms, 0.001), 0.125, 8.0);

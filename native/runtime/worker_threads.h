@@ -22,7 +22,7 @@
 
 namespace umaprobe {
 
-// Work for a worker thread. Destroyed on any thread, so it must not hold JavaScript values.
+// Work for a worker thread. Any thread may destroy it, so it must not hold JavaScript values.
 class Task {
  public:
   virtual ~Task() = default;

@@ -3,7 +3,8 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cluster, snapshot } from 'umaprobe';
+import { snapshot } from 'umaprobe';
+import { cluster } from 'umaprobe/run';
 import { compare, quantile, temporaryFolder } from './measure.mjs';
 
 const folder = temporaryFolder();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compare, limit, temporaryFolder } from './measure.mjs';
 
-const DIST = new URL('../../dist/index.js', import.meta.url).href;
+const DIST = new URL('../../dist/run.js', import.meta.url).href;
 const GB = 1e9;
 const GOAL_MB_PER_S = 200;
 const ROUNDS = 3;

@@ -10,7 +10,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { guard as guardProgram, record } from 'umaprobe';
+import { guard as guardProgram, record } from 'umaprobe/run';
 import { loadLib } from '../../scripts/load-lib.mjs';
 import { compare, compile, limit, quantile, skip, temporaryFolder } from './measure.mjs';
 

@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { estimate } from 'umaprobe';
+import { estimate } from 'umaprobe/models';
 import { compare, limit, quantile, skip, temporaryFolder } from './measure.mjs';
 
 const SHARDS = 160;

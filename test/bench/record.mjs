@@ -1,7 +1,7 @@
 /** What does the recorder cost while it runs, and does it see a spike that lasts for two readings? */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { guard, readRecord, record } from 'umaprobe';
+import { guard, readRecord, record } from 'umaprobe/run';
 import { compile, limit, quantile, run, temporaryFolder } from './measure.mjs';
 
 const SECONDS = 10;

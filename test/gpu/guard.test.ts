@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
-import { guard, hostMemorySync } from 'umaprobe';
+import { hostMemorySync } from 'umaprobe';
+import { guard } from 'umaprobe/run';
 import { describe, expect, it, vi } from 'vitest';
 import { compileWithCudart, hasGpu, noGpu, usedMiB } from '../support/gpu.ts';
 import { ROOT } from '../support/root.ts';

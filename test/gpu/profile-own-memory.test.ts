@@ -2,7 +2,8 @@
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { profile, snapshot } from 'umaprobe';
+import { snapshot } from 'umaprobe';
+import { profile } from 'umaprobe/run';
 import { describe, expect, it } from 'vitest';
 import { hasGpu, noGpu } from '../support/gpu.ts';
 import { ROOT } from '../support/root.ts';

@@ -1,6 +1,6 @@
 /** profile() of a program that holds memory of a real GPU: its peaks, and the memory back after each trial. */
 
-import { profile } from 'umaprobe';
+import { profile } from 'umaprobe/run';
 import { describe, expect, it } from 'vitest';
 import { CLI } from '../support/cli.ts';
 import { hasGpu, noGpu, usedMiB } from '../support/gpu.ts';

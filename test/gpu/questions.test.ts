@@ -3,7 +3,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { estimate, explain, memGetInfo, processes, snapshot, fit as umaprobeFit } from 'umaprobe';
+import { memGetInfo, processes, snapshot } from 'umaprobe';
+import { estimate, fit as umaprobeFit } from 'umaprobe/models';
+import { explain } from 'umaprobe/run';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stdoutMatching } from '../support/cli.ts';
 import { compileWithCudart, hasGpu, noGpu } from '../support/gpu.ts';

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { files as binaries } from '../../scripts/check-prebuilds.mjs';
+import { PACKAGE_DOORS } from '../../scripts/rooms.mjs';
 import { nodeOnly, pathWith, runInSandbox } from '../support/sandbox.ts';
 
 const { app, clone, files, unpackedSize } = inject('packed');
@@ -34,9 +35,7 @@ describe('the tarball', () => {
   it('holds what a user and a build from source need', () => {
     const wanted = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'binding.gyp', 'CMakeLists.txt'];
     wanted.push(
-      'dist/index.js',
-      'dist/index.d.ts',
-      'dist/sim.js',
+      ...Object.keys(PACKAGE_DOORS).flatMap((door) => [`dist/${door}.js`, `dist/${door}.d.ts`, `dist/cjs/${door}.js`]),
       'dist/cli.js',
       'dist/machine-validator.cjs',
       'dist/snapshot-validator.cjs',

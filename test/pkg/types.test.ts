@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
+import { PACKAGE_DOORS } from '../../scripts/rooms.mjs';
 import { ROOT } from '../support/root.ts';
 import { runInSandbox } from '../support/sandbox.ts';
 
@@ -13,7 +14,22 @@ const env = { PATH: process.env.PATH ?? '' };
 
 const PROGRAM = `
   import { memorySync, snapshot, UmaError, type Memory, type Snapshot } from 'umaprobe';
+  import { type FitLargest, type FitReport, type FitTogether, fit } from 'umaprobe/models';
+  import { type CsvReport, toCsv } from 'umaprobe/report';
+  import { guard, type GuardReport } from 'umaprobe/run';
+  import { serve, type ServeOptions } from 'umaprobe/serve';
   import { machines, type MachineSummary } from 'umaprobe/sim';
+  export async function answers(taken: Snapshot): Promise<[FitReport, FitLargest, FitTogether]> {
+    const together = [{ model: 'a' }, { model: 'b' }];
+    return [
+      await fit({ bytes: 1, snapshot: taken }),
+      await fit({ largest: true, snapshot: taken }),
+      await fit({ together, program: 'vllm', snapshot: taken }),
+    ];
+  }
+  export const guarded = (): Promise<GuardReport> => guard({ command: ['true'] });
+  export const csv = (report: CsvReport): Promise<string> => toCsv(report);
+  export const served = (options: ServeOptions) => serve(options);
   export async function total(): Promise<number> {
     const taken: Snapshot = await snapshot({ memGetInfo: 'child' });
     const list: MachineSummary[] = machines();
@@ -57,7 +73,8 @@ describe('the declarations', () => {
     const flags = ['--profile', 'node16', '--no-emoji', '--no-color', tarball];
     const { status, stdout } = runInSandbox(ROOT, env, 'node', cliOf('@arethetypeswrong/cli'), ...flags);
     expect(status, stdout).toBe(0);
-    expect(stdout).toMatch(/"umaprobe\/sim"\s*│ OK \(CJS\)\s*│ OK \(ESM\)/);
+    for (const door of Object.keys(PACKAGE_DOORS).filter((name) => name !== 'index'))
+      expect(stdout).toMatch(new RegExp(`"umaprobe/${door}"\\s*│ OK \\(CJS\\)\\s*│ OK \\(ESM\\)`));
   });
 });
 

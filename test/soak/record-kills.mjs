@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { mark, readRecord } from 'umaprobe';
+import { mark, readRecord } from 'umaprobe/run';
 
 const [seconds = 600, seed = 1] = process.argv.slice(2).map(Number);
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
@@ -49,7 +49,7 @@ while (performance.now() < until) {
   result.marks += acknowledged.length;
   result.lostMarks += acknowledged.filter((text) => !written.has(text)).length;
   result.problems += problems.length;
-  if (session.end !== 'killed') result.wrongEnds++;
+  if (session.end !== 'lost') result.wrongEnds++;
   lostMs.push(killedAt - Date.parse(session.lastAt));
 }
 lostMs.sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-/** The installed Chromium, and what is asked of every page. */
+/** The installed Chromium, and the demands on every page. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, chromium, type Page } from 'playwright-core';

@@ -30,7 +30,7 @@ export function cliEnvironment(env: Record<string, string> = {}): NodeJS.Process
   return { ...rest, COLUMNS: '80', LANG: 'C.UTF-8', ...env };
 }
 
-/** Below the limit of a test of sim and slow. A shorter limit ended a profile of four trials beside other programs. */
+/** Less than a test of sim or slow may take. A shorter limit ended a profile of four trials beside other programs. */
 export const LIMIT_MS = 110_000;
 
 function spawnOptions({ env, ...rest }: CliOptions) {

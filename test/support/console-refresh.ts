@@ -1,4 +1,4 @@
-/** Rewrites ```console blocks with fresh output (scripts/refresh-docs.mjs), and keeps what a page leaves out. */
+/** Rewrites ```console blocks with fresh output (scripts/refresh-docs.mjs), and keeps the parts left out. */
 import { type Block, differenceOf, ELISION, masked, partsOf, typeInto } from './console-blocks.ts';
 
 /** Masks what differs between any two runs: all numbers but amounts of memory. */

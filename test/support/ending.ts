@@ -1,6 +1,6 @@
 /**
- * Ends what the tests started, also where Vitest or a worker was killed: every process below a worker inherits a variable
- * that names it, and a shell that outlives the worker ends all that have the variable.
+ * Ends the processes of tests, also where Vitest or a worker was killed: every process below a worker inherits a
+ * variable that names it, and a shell that outlives the worker ends all that have the variable.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

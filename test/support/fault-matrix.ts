@@ -1,8 +1,8 @@
 /**
- * The matrix of broken machines: every single fault, what a snapshot of a machine with it says, and what doctor says.
- * The reading is the built package's, in a process of its own; the verdict and the checks are computed here from it.
+ * The matrix of broken machines: every single fault, with the snapshot and doctor's rows of a machine that has it. The
+ * reading is the built package's, in a process of its own; the verdict and the checks are computed here from it.
  */
-import { checkResult } from '../../lib/core/doctor/check-result.ts';
+import { checkResult } from '../../lib/core/doctor/report.ts';
 import { FINDING_IDS, outcomeOf } from '../../lib/core/memory/findings/index.ts';
 import type { JsonObject } from '../../lib/sim/machine.ts';
 import { loadMachine, type Machine, simulate } from '../../lib/sim.ts';
@@ -231,7 +231,7 @@ export async function diagnose(machine: Machine, options: { hangs?: boolean } = 
   }
 }
 
-/** doctor's rows, with what it reads besides a snapshot as on a machine where all of that is fine. */
+/** doctor's rows, with its readings besides a snapshot as on a healthy machine. */
 function check(snapshot: Snapshot): CheckResult[] {
   const access = { nodes: [], closed: [], settings: {} };
   const facts = { snapshot, access, programs: new Set<string>(), oversubscription: '1', swapBytesPerSecond: 0 };

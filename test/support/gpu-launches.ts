@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { LaunchReceipt, RecordedProcessCourse, RecordedSession } from '../../lib/types/index.ts';
 import { GiB } from './units.ts';
 
-/** A CUDA context and the program itself take so much besides, at most. */
+/** The most that a CUDA context and the program itself take besides. */
 const BESIDES = 2 * GiB;
 
 /** Processes of other PID namespaces are not listed by NVML: then it is not known, and never 0. */

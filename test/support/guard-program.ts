@@ -1,4 +1,4 @@
-/** umaprobe-guard, as guard() starts it: what it reports, and how it ends. */
+/** umaprobe-guard, as guard() starts it: its reports, and its end. */
 
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
@@ -54,7 +54,7 @@ type Keys = Readonly<
   }
 >;
 
-/** The machine and the rules of the tests: those of the field, with less of a fall and fewer blocks. */
+/** The machine and the rules of the tests: the field's, with less of a fall and fewer blocks. */
 const USUAL = { ...guardThresholds(128 * GiB), floorBytes: 8 * GiB, intervalMs: 10, graceMs: 5000 };
 const RULES = { min_fall_bytes: 64 * MiB, min_blocks_bytes: 16 * MiB };
 

@@ -42,7 +42,7 @@ export const H200_RUNS = read('runs.jsonl')
 
 export const H200_CONFIGS = JSON.parse(read('configs.json')) as Record<string, Record<string, unknown>>;
 
-/** CUDA's context and kernels, where it could not be read: what the other runs have. */
+/** CUDA's context and kernels, if it could not be read: the amount of the other runs. */
 const CONTEXT = 0.8e9;
 
 export function usedBy({ reserved, used }: H200Run): number {

@@ -1,4 +1,4 @@
-/** The command line in this process: what it refuses needs no binary, and no process of its own. */
+/** The command line in this process: its refusals need no binary, and no process of their own. */
 import { Writable } from 'node:stream';
 import { type Io, main } from '../../lib/cli/main.ts';
 import type { CliResult } from './cli.ts';

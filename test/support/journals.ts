@@ -50,7 +50,7 @@ export const result = (run: string, held: number): JournalRecord => ({
   state: 'ok',
   heldBytes: held,
 });
-export const end = (run: string): JournalRecord => ({ type: 'end', run, at, bootId: 'boot-a', state: 'done' });
+export const end = (run: string): JournalRecord => ({ type: 'end', run, at, bootId: 'boot-a', state: 'complete' });
 
 /** The run ended without a result while it went from 96 GiB to 100 GiB. */
 export const lost = [begin('one'), step('one', 0, 96 * GiB), result('one', 96 * GiB), step('one', 96 * GiB, 100 * GiB)];

@@ -69,7 +69,7 @@ export function whyNoPod(): string | null {
     : 'no mount namespace can be made here';
 }
 
-/** Its arguments: the folder of the root, sources and targets of mounts, "--", and what runs in it. */
+/** Its arguments: the folder of the root, sources and targets of mounts, "--", and the program in it. */
 const IN_NAMESPACE = `
 root=$1; shift
 mount -t tmpfs -o mode=755 pod "$root"

@@ -59,7 +59,7 @@ export async function launchOf(overrides: Partial<LaunchReport> = {}): Promise<L
     simulated: 'gb10',
     outcome: 'exited',
     summary: 'It ended with exit code 0.',
-    plan: { ...plan, steps: plan.steps.map((step) => ({ ...step, state: 'done' as const })) },
+    plan: { ...plan, steps: plan.steps.map((step) => ({ ...step, state: 'complete' as const })) },
     prepare: null,
     guard: guardOf(command, before, lowest),
     record: { folder: '/home/someone/.local/state/umaprobe/record', failure: null },

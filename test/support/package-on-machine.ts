@@ -10,7 +10,7 @@ import { type ModuleProcess, parseLines, requireSuccess, resultOf, startModule }
 import { ROOT } from './root.ts';
 
 /**
- * Runs the body of an async function in which `umaprobe` is the package; answers what it returns.
+ * Runs the body of an async function in which `umaprobe` is the package; answers its result.
  *
  * @param options `imports`: import declarations in front of it.
  */

@@ -270,7 +270,7 @@ export function sessionOf(overrides: Partial<RecordedSession> = {}): RecordedSes
     startedAt: recordTime(0),
     lastAt: recordTime(600),
     durationMs: 600_000,
-    end: 'stopped',
+    end: 'machine-lost',
     endReason: null,
     frames: 6000,
     lostFrames: 0,

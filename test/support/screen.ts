@@ -68,7 +68,7 @@ export async function screenOf(
       `${shows} on the screen of ${command.join(' ')}`,
       () => {
         const captured = tmux('capture-pane', '-p');
-        // A program that has ended takes its terminal along; what it drew last is kept.
+        // A program that has ended takes its terminal along; its last screen is kept.
         if (captured.status === 0) screen = captured.stdout;
         return captured.status === 0 ? screen : null;
       },

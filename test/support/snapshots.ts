@@ -215,7 +215,7 @@ function deviceOf(
     model,
     host,
     cuda,
-    cudaState: 'read',
+    cudaState: 'ok',
     nvml,
     cudaTotal: cuda.total,
     whyNoCuda: '',

@@ -150,7 +150,7 @@ export function writeLlama(path: string, { layers = 4, width = 256, feed = 8192,
   writeGguf(path, metadata, tensors);
 }
 
-/** A GGUF file with tensors alone, of so many bytes each: an adapter, a projector. */
+/** A GGUF file with tensors alone, of that many bytes each: an adapter, a projector. */
 export function writeTensors(path: string, architecture: string, sizes: Readonly<Record<string, number>>): void {
   const tensors = Object.entries(sizes).map(([name, bytes]): [string, number] => [name, bytes / 4]);
   writeGguf(path, [entry('general.architecture', 'string', string(architecture))], tensors);

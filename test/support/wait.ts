@@ -34,7 +34,7 @@ export async function waitFor<T>(what: string, look: () => T | Promise<T>, isIt:
   }
 }
 
-/** The text of a file that another program writes, once it has so many lines. */
+/** The text of a file that another program writes, once it has `lines` lines. */
 export const linesIn = (file: string, lines = 1): Promise<string> =>
   waitFor(
     `${lines} lines in ${file}`,

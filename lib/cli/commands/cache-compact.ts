@@ -2,9 +2,8 @@ import { compact } from '../../core/cache/index.ts';
 import { COMPACT, GATE } from '../../core/cache/options.ts';
 import { DEFAULT_GATE_TEXT } from '../../core/memory/contiguity.ts';
 import { compactPage } from '../../show/render/text/cache-actions.ts';
-import type { Command } from '../core/command.ts';
+import { type Command, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable, typedOptions } from '../core/typed-options.ts';
 
 const NAME = 'cache compact';
@@ -29,10 +28,6 @@ export const cacheCompactCommand: Command = {
       gate: typedOptions(values, GATE, NAME),
     });
     const ready = report.verdict === 'ok' || report.verdict === 'compacted';
-    return {
-      exitCode: ready ? EXIT.success : EXIT.negative,
-      document: report,
-      text: (terminal) => compactPage(report, renderOptionsFor(terminal)),
-    };
+    return shown(report, compactPage, ready ? EXIT.success : EXIT.negative);
   },
 };

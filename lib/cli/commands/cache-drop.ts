@@ -1,9 +1,7 @@
 import { dropCaches } from '../../core/cache/index.ts';
 import { DROP } from '../../core/cache/options.ts';
 import { dropPage } from '../../show/render/text/cache-actions.ts';
-import type { Command } from '../core/command.ts';
-import { EXIT } from '../core/exit.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
+import { type Command, shown } from '../core/command.ts';
 import { optionTable, typedOptions } from '../core/typed-options.ts';
 
 export const cacheDropCommand: Command = {
@@ -23,10 +21,6 @@ export const cacheDropCommand: Command = {
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'level', pattern: /^[123]$/ } },
   async run({ values }) {
     const report = await dropCaches(typedOptions(values, DROP, 'cache drop'));
-    return {
-      exitCode: EXIT.success,
-      document: report,
-      text: (terminal) => dropPage(report, renderOptionsFor(terminal)),
-    };
+    return shown(report, dropPage);
   },
 };

@@ -2,12 +2,9 @@ import { evictFiles } from '../../core/cache/index.ts';
 import { SYNC } from '../../core/cache/options.ts';
 import { evictPage } from '../../show/render/text/cache-actions.ts';
 import type { Command } from '../core/command.ts';
-import { EXIT } from '../core/exit.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable, ownOptions, typedOptions } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import { TOP, UNREADABLE_EXIT, walk } from './cache-shared.ts';
-import { isMissing } from './cache-status.ts';
 
 export const cacheEvictCommand: Command = {
   name: 'cache evict',
@@ -29,11 +26,6 @@ export const cacheEvictCommand: Command = {
     const paths = [...positionals, ...rest];
     const chosen = { ...ownOptions(values, TOP, 'cache evict'), ...typedOptions(values, SYNC, 'cache evict') };
     if (paths.length === 0) throw new UsageError('Name the files or folders to evict.', 'cache evict');
-    const { report, exitCode } = await walk(context, (options) => evictFiles(paths, { ...chosen, ...options }));
-    return {
-      exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.negative : EXIT.success),
-      document: report,
-      text: report === null ? null : (terminal) => evictPage(report, renderOptionsFor(terminal)),
-    };
+    return walk(context, (options) => evictFiles(paths, { ...chosen, ...options }), evictPage);
   },
 };

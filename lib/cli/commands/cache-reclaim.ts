@@ -1,10 +1,9 @@
 import { reclaim } from '../../core/cache/index.ts';
 import { RECLAIM } from '../../core/cache/options.ts';
 import { reclaimPage } from '../../show/render/text/cache-actions.ts';
-import type { Command } from '../core/command.ts';
+import { type Command, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { sizeOf } from '../core/options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable, typedOptions } from '../core/typed-options.ts';
 
 export const cacheReclaimCommand: Command = {
@@ -27,10 +26,6 @@ export const cacheReclaimCommand: Command = {
   async run({ values, positionals: [word = ''] }) {
     const bytes = sizeOf(word, 'The size', 'cache reclaim');
     const report = await reclaim({ ...typedOptions(values, RECLAIM, 'cache reclaim'), bytes });
-    return {
-      exitCode: report.short ? EXIT.negative : EXIT.success,
-      document: report,
-      text: (terminal) => reclaimPage(report, renderOptionsFor(terminal)),
-    };
+    return shown(report, reclaimPage, report.short ? EXIT.negative : EXIT.success);
   },
 };

@@ -1,17 +1,19 @@
-/** What several cache commands share: options, drop levels, and a walk that shows progress and stops at a signal. */
+/** Common to cache commands: options, drop levels, and a walk that shows progress and stops at a signal. */
 
 import { clean, formatBytes } from '../../base/format.ts';
 import { withDefault } from '../../base/options.ts';
 import { STATUS } from '../../core/cache/options.ts';
+import type { RenderOptions } from '../../show/render/options.ts';
 import { truncate } from '../../show/render/text-layout.ts';
 import type { CacheEvent } from '../../types/index.ts';
-import type { Context } from '../core/command.ts';
+import { type CommandOutcome, type Context, finished, shown } from '../core/command.ts';
+import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 
 /** On a screen fewer files are listed. */
 export const TOP = { top: withDefault(STATUS.top, 10) };
 
-/** Of the description of a command that takes paths. */
+/** Part of the description of a command that takes paths. */
 export const UNREADABLE_EXIT = 'Exit code: 1 if a given path could not be read.';
 
 /** Walks that end sooner show no progress. */
@@ -25,18 +27,17 @@ export interface WalkOptions {
   onEvent: (event: CacheEvent) => void;
 }
 
-export interface WalkOutcome<T> {
-  /** null: a signal ended the walk before there was anything to report. */
-  report: T | null;
-  /** 128 + the number of the signal that ended the walk; null: there was none. */
-  exitCode: number | null;
+/** What the reports of walks have in common: a given path has no file in it if it could not be read at all. */
+interface Walked {
+  targets: { path: string; problems: { path: string }[]; files: number }[];
 }
 
 /** Runs a walk over files. A signal stops it, and what it reports then is shown. */
-export async function walk<T>(
+export async function walk<Report extends Walked>(
   { stderr }: Pick<Context, 'stderr'>,
-  work: (options: WalkOptions) => Promise<T>,
-): Promise<WalkOutcome<T>> {
+  work: (options: WalkOptions) => Promise<Report>,
+  page: (report: Report, options: RenderOptions) => string[],
+): Promise<CommandOutcome> {
   const interrupt = onInterrupt(() => undefined);
   let due = performance.now() + FIRST_PROGRESS_MS;
   let drawn = false;
@@ -49,11 +50,16 @@ export async function walk<T>(
     stderr.write(truncate(line, stderr.columns - 1));
   };
   try {
-    return { report: await work({ signal: interrupt.signal, onEvent }), exitCode: interrupt.exitCode() };
+    const report = await work({ signal: interrupt.signal, onEvent });
+    const isMissing = report.targets.some(
+      ({ files, path, problems }) => files === 0 && problems.some((problem) => problem.path === path),
+    );
+    return shown(report, page, interrupt.exitCode() ?? (isMissing ? EXIT.negative : EXIT.success));
   } catch (error) {
+    const exitCode = interrupt.exitCode();
     // A signal must not hide another error.
-    if (interrupt.exitCode() === null || error !== interrupt.signal.reason) throw error;
-    return { report: null, exitCode: interrupt.exitCode() };
+    if (exitCode === null || error !== interrupt.signal.reason) throw error;
+    return finished(exitCode);
   } finally {
     interrupt.close();
     if (drawn) stderr.control(CLEAR_LINE);

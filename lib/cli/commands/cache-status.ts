@@ -1,8 +1,6 @@
 import { cacheStatus } from '../../core/cache/index.ts';
 import { statusPage } from '../../show/render/text/cache-status.ts';
 import type { Command } from '../core/command.ts';
-import { EXIT } from '../core/exit.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable, ownOptions } from '../core/typed-options.ts';
 import { TOP, UNREADABLE_EXIT, walk } from './cache-shared.ts';
 
@@ -26,26 +24,7 @@ export const cacheStatusCommand: Command = {
     const { values, positionals, rest } = context;
     const paths = [...positionals, ...rest];
     const chosen = ownOptions(values, TOP, 'cache status');
-    const { report, exitCode } = await walk(context, (options) =>
-      cacheStatus(paths.length === 0 ? undefined : paths, { ...chosen, ...options }),
-    );
-    return {
-      exitCode: exitCode ?? (report?.targets.some(isMissing) === true ? EXIT.negative : EXIT.success),
-      document: report,
-      text: report === null ? null : (terminal) => statusPage(report, renderOptionsFor(terminal)),
-    };
+    const given = paths.length === 0 ? undefined : paths;
+    return walk(context, (options) => cacheStatus(given, { ...chosen, ...options }), statusPage);
   },
 };
-
-/** Whether a given path could not be read at all. */
-export function isMissing({
-  path,
-  problems,
-  files,
-}: {
-  path: string;
-  problems: { path: string }[];
-  files: number;
-}): boolean {
-  return files === 0 && problems.some((problem) => problem.path === path);
-}

@@ -3,12 +3,11 @@ import { bytes } from '../../base/options.ts';
 import { clusterCheck } from '../../run/cluster/index.ts';
 import { clusterCheckPage } from '../../show/render/text/cluster.ts';
 import type { ClusterCheck, FitNeed } from '../../types/index.ts';
-import { type Command, type Context, finished } from '../core/command.ts';
+import { type Command, type Context, finished, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { flag, isGiven } from '../core/options.ts';
 import { EXACT } from '../core/reading-options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable, ownOptions, typedText } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import { MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
@@ -60,11 +59,7 @@ export const clusterCheckCommand: Command = {
       clusterCheck({ ...asked, ...need, ...fitting }),
     );
     if (typeof document === 'number') return finished(document);
-    return {
-      exitCode: exitCodeOf(document),
-      document,
-      text: (terminal) => clusterCheckPage(document, renderOptionsFor(terminal, { exact: flag(values, 'exact') })),
-    };
+    return shown(document, clusterCheckPage, exitCodeOf(document), { exact: flag(values, 'exact') });
   },
 };
 

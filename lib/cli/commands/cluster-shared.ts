@@ -1,4 +1,4 @@
-/** Which machines are asked, and how: the options of `cluster` and `cluster check`. */
+/** The machines and the way to ask them: the options of `cluster` and `cluster check`. */
 import { closeSync } from 'node:fs';
 import { formatBytes, formatDuration, MiB } from '../../base/format.ts';
 import { openNamedFile, readNamedFile } from '../../base/named-path.ts';

@@ -5,7 +5,7 @@ import { cluster } from '../../run/cluster/index.ts';
 import type { ClusterOptions } from '../../run/cluster/options.ts';
 import { clusterPage } from '../../show/render/text/cluster.ts';
 import type { ClusterReport } from '../../types/index.ts';
-import { type Command, type Context, finished } from '../core/command.ts';
+import { type Command, type Context, finished, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { openLive } from '../core/live.ts';
@@ -52,15 +52,11 @@ export const clusterCommand: Command = {
     if (isGiven(values, 'interval')) throw new UsageError('--interval needs --watch.', NAME);
     const document = await unlessInterrupted(context, options, cluster);
     if (typeof document === 'number') return finished(document);
-    return {
-      exitCode: exitCodeOf(document),
-      document,
-      text: (terminal) => clusterPage(document, renderOptionsFor(terminal, { exact })),
-    };
+    return shown(document, clusterPage, exitCodeOf(document), { exact });
   },
 };
 
-/** As doctor: a warning is 1, a danger 7. */
+/** Exit codes are those of doctor: a warning is 1, a danger 7. */
 function exitCodeOf({ level }: ClusterReport): number {
   if (level === null) return EXIT.noGpu;
   if (level === 'danger') return EXIT.failures;

@@ -9,9 +9,8 @@ import { comparePage } from '../../show/render/text/compare.ts';
 import { toHtml } from '../../show/report/index.ts';
 import { loadMachine } from '../../sim.ts';
 import type { Comparable } from '../../types/index.ts';
-import type { Command } from '../core/command.ts';
+import { type Command, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import { callCommand } from '../mcp/call.ts';
@@ -21,7 +20,7 @@ const NAME = 'compare';
 /** A recording with 100,000 points has some 20 MB. */
 const MAX_BYTES = 256 * MiB;
 
-/** What a document is called in a message. */
+/** Name of a document in a message. */
 const KINDS: Readonly<Record<Comparable['schema'], string>> = {
   'umaprobe/snapshot/1': 'a snapshot',
   'umaprobe/processes/1': 'a list of processes',
@@ -64,16 +63,8 @@ export const compareCommand: Command = {
         NAME,
       );
     const document = await compare(a, b);
-    return writePage(
-      reports,
-      () => toHtml(document),
-      {
-        exitCode: EXIT.success,
-        document,
-        text: (terminal) => comparePage(document, renderOptionsFor(terminal, { hostName: hostname() })),
-      },
-      context,
-    );
+    const outcome = shown(document, comparePage, EXIT.success, { hostName: hostname() });
+    return writePage(reports, () => toHtml(document), outcome, context);
   },
 };
 

@@ -6,9 +6,8 @@ import { doctorPage } from '../../show/render/text/doctor.ts';
 import { table } from '../../show/render/text-layout.ts';
 import { FINDINGS } from '../../types/findings.ts';
 import type { DoctorList, DoctorReport } from '../../types/index.ts';
-import type { Command, CommandOutcome } from '../core/command.ts';
+import { type Command, type CommandOutcome, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable, typedOptions } from '../core/typed-options.ts';
 
 const LIST = { list: flag({ help: 'Print ids and titles of the checks, and run none' }) };
@@ -33,11 +32,7 @@ export const doctorCommand: Command = {
     const options = typedOptions(values, DOCTOR, 'doctor');
     if (values.list === true) return listChecks();
     const report = await doctor(options);
-    return {
-      exitCode: exitCodeOf(report),
-      document: report,
-      text: (terminal) => doctorPage(report, renderOptionsFor(terminal)),
-    };
+    return shown(report, doctorPage, exitCodeOf(report));
   },
 };
 

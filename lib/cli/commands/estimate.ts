@@ -7,12 +7,11 @@ import { ESTIMATE } from '../../models/estimate/options.ts';
 import { WEIGHT_FORMATS } from '../../models/files/weight-formats.ts';
 import { estimatePage, tablePage } from '../../show/render/text/estimate.ts';
 import type { EstimateOptions, ModelDescription } from '../../types/index.ts';
-import type { Command, CommandOutcome, Context, OptionValues } from '../core/command.ts';
+import { type Command, type CommandOutcome, type Context, type OptionValues, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { isGiven } from '../core/options.ts';
 import { EXACT } from '../core/reading-options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable, ownOptions, typedOptions, typedText } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 
@@ -91,19 +90,11 @@ async function run(context: Context): Promise<CommandOutcome> {
     const document = await estimateTable(
       hasModel ? await readFromHub(modelOf(values, named, NAME), context) : undefined,
     );
-    return {
-      exitCode: EXIT.success,
-      document,
-      text: (terminal) => tablePage(document, renderOptionsFor(terminal, { exact })),
-    };
+    return shown(document, tablePage, EXIT.success, { exact });
   }
   const use = estimateOptions(values, NAME);
   const document = await estimate(await readFromHub(modelOf(values, named, NAME), context), use);
-  return {
-    exitCode: EXIT.success,
-    document,
-    text: (terminal) => estimatePage(document, formulas, renderOptionsFor(terminal, { exact })),
-  };
+  return shown(document, (_, options) => estimatePage(document, formulas, options), EXIT.success, { exact });
 }
 
 /** The model that the command names: a path or name, or `--params`. */
@@ -125,7 +116,7 @@ export function modelOf(values: OptionValues, named: readonly string[], command:
   return model;
 }
 
-/** Of the smallest language models. */
+/** Parameters of the smallest language models. */
 const LEAST_PARAMETERS = 100_000;
 
 /** "70e9", and as names of models have it: "70B", "350M". */

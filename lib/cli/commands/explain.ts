@@ -5,11 +5,10 @@ import { snapshot } from '../../core/snapshot/index.ts';
 import { explain, explainError } from '../../run/explain/index.ts';
 import { explainPage } from '../../show/render/text/explain.ts';
 import { errorPage } from '../../show/render/text/explain-error.ts';
-import type { Command, Context } from '../core/command.ts';
+import { type Command, type Context, shown } from '../core/command.ts';
 import { PLAIN_READING } from '../core/early-reading.ts';
 import { EXIT } from '../core/exit.ts';
 import { EXACT } from '../core/reading-options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable, ownOptions, typedText } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 
@@ -52,18 +51,10 @@ export const explainCommand: Command = {
     if (path === undefined) {
       const [machine, running] = await Promise.all([snapshot(PLAIN_READING), processes()]);
       const report = await explain({ snapshot: machine, processes: running });
-      return {
-        exitCode: EXIT.success,
-        document: report,
-        text: (terminal) => explainPage(report, renderOptionsFor(terminal, { exact })),
-      };
+      return shown(report, explainPage, EXIT.success, { exact });
     }
     const report = await explainError(path === '-' ? stdin(context) : fileText(path));
-    return {
-      exitCode: report.errors.length > 0 ? EXIT.success : EXIT.negative,
-      document: report,
-      text: (terminal) => errorPage(report, renderOptionsFor(terminal)),
-    };
+    return shown(report, errorPage, report.errors.length > 0 ? EXIT.success : EXIT.negative);
   },
 };
 
@@ -89,7 +80,7 @@ async function* checkedStream(stream: AsyncIterable<Uint8Array>): AsyncGenerator
   }
 }
 
-/** What a shell has opened, as for <(command), ends with its command; a named pipe or a device may never end. */
+/** A pipe that a shell has opened, as for <(command), ends with its command; a named pipe or a device may never end. */
 function fileText(path: string): Iterable<Uint8Array> {
   if (/\s/.test(path) && !existsSync(path))
     throw new UsageError(

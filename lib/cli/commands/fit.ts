@@ -23,7 +23,7 @@ import type {
   Snapshot,
   TogetherProgram,
 } from '../../types/index.ts';
-import type { Command, CommandOutcome, Context, OptionValues } from '../core/command.ts';
+import { type Command, type CommandOutcome, type Context, type OptionValues, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { isGiven, flag as isOn, text } from '../core/options.ts';
@@ -150,8 +150,8 @@ async function runTogether(context: Context, named: readonly string[]): Promise<
   const page = () => toHtml(report);
   if (isOn(values, 'flags') && !json)
     return writePage(reports, page, flagsTogether(report, named, acceptTight, context), context);
-  const lines = (terminal: Terminal) => fitTogetherPage(report, renderOptionsFor(terminal, renderOf(values)));
-  return writePage(reports, page, { exitCode: exitOf(report, acceptTight), document: report, text: lines }, context);
+  const outcome = shown(report, fitTogetherPage, exitOf(report, acceptTight), renderOf(values));
+  return writePage(reports, page, outcome, context);
 }
 
 function togetherProgram(values: OptionValues, named: readonly string[]): TogetherProgram {
@@ -208,9 +208,7 @@ function tableOutcome(
   const { values } = context;
   const fits = document.rows.some(({ cells }) => cells.some((cell) => isYes(cell, isOn(values, 'accept-tight'))));
   const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
-  const page = () => toHtml(document);
-  const text = (terminal: Terminal) => fitTablePage(document, renderOptionsFor(terminal, renderOf(values)));
-  return writePage(reports, page, { exitCode, document, text }, context);
+  return writePage(reports, () => toHtml(document), shown(document, fitTablePage, exitCode, renderOf(values)), context);
 }
 
 async function largestOutcome(
@@ -229,9 +227,8 @@ async function largestOutcome(
   });
   const fits = document.rows.some(({ cells }) => cells.some((cell) => cell !== null && cell.parameters !== null));
   const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
-  const page = () => toHtml(document);
-  const text = (terminal: Terminal) => fitLargestPage(document, renderOptionsFor(terminal, renderOf(context.values)));
-  return writePage(reports, page, { exitCode, document, text }, context);
+  const outcome = shown(document, fitLargestPage, exitCode, renderOf(context.values));
+  return writePage(reports, () => toHtml(document), outcome, context);
 }
 
 /** A script pastes stdout: it has the flags, or nothing at all. */
@@ -263,7 +260,7 @@ function checkQuestion(values: OptionValues, words: readonly string[]): void {
     throw new UsageError('--flags needs a program with flags: PyTorch has none, its settings are in your code.', NAME);
 }
 
-/** What is asked about. */
+/** Subject of the question. */
 type Subject<M = string | ModelDescription> = { bytes: number } | { model: M };
 
 /** null: a table without a model. */

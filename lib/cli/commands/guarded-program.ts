@@ -5,7 +5,7 @@ import type { GuardEvent } from '../../types/index.ts';
 import type { Context } from '../core/command.ts';
 import { flag, text } from '../core/options.ts';
 
-/** Of the processes that a program leaves. */
+/** Names in a sentence about processes that a program leaves. */
 const MOST_NAMES = 5;
 
 /** What is said of a command that did not do its work; null: it did. */
@@ -19,7 +19,7 @@ export function tellOfPipe({ json, stderr, stdout, values }: Context): void {
   stderr.write('umaprobe: --ready reads the output: the program sees a pipe and not this terminal.\n');
 }
 
-/** Why a program could not be started, with the exit code of a shell for that; null: it is another error. */
+/** The reason why a program could not be started, with the exit code of a shell for that; null: it is another error. */
 export function whyNotStarted(error: unknown, file: string): { text: string; exitCode: number } | null {
   if (!(error instanceof UmaError) || error.call !== `start ${file}`) return null;
   const text = clean(error.message)

@@ -9,7 +9,14 @@ import { readRecord } from '../../run/record/index.ts';
 import { launchPlanLines, launchReceiptLines, launchStepLines } from '../../show/render/text/launch.ts';
 import { toHtml } from '../../show/report/index.ts';
 import type { LaunchEvent, LaunchReport, RecordedSession } from '../../types/index.ts';
-import { type Command, type CommandOutcome, type Context, finished, type OptionValues } from '../core/command.ts';
+import {
+  type Command,
+  type CommandOutcome,
+  type Context,
+  finished,
+  type OptionValues,
+  shown,
+} from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
 import { flag as isOn, text } from '../core/options.ts';
@@ -152,11 +159,7 @@ function outcomeOf(report: LaunchReport, { json, stderr, values }: Context): Com
   if (outcome === 'planned') {
     const isShort = plan.ranks.some((rank) => rank.refuses);
     const refuses = (isShort || ['no', 'not-now'].includes(plan.verdict)) && !isOn(values, 'anyway');
-    return {
-      exitCode: refuses ? refusal : EXIT.success,
-      document: report,
-      text: (terminal) => launchPlanLines(plan, renderOptionsFor(terminal)),
-    };
+    return shown(report, (_, options) => launchPlanLines(plan, options), refuses ? refusal : EXIT.success);
   }
   if (outcome === 'refused') {
     // The plan on the terminal ends with the reason.

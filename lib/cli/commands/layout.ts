@@ -113,7 +113,7 @@ function partsOfFile(path: string): Parts {
   const pairs = Object.entries(parsed).map(([name, value]: [string, unknown]) => {
     const what = `${path}: the part ${name}`;
     if (typeof value === 'string') return [name, sizeOf(value, what, NAME)] as const;
-    // As in the library a number is bytes.
+    // A number is bytes, as in the library.
     if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return [name, value] as const;
     throw new UsageError(
       `${what} is ${JSON.stringify(value)}; expected a whole number of bytes or a size in quotes.`,

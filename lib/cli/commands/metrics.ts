@@ -67,7 +67,7 @@ export const metricsCommand: Command = {
   },
 };
 
-/** Until a signal comes. No CUDA context is created: each would take memory of the machine at every interval. */
+/** Runs until a signal comes. No CUDA context is created: each would take memory at every interval. */
 async function repeat(
   intervalMs: number,
   deadlineMs: number,

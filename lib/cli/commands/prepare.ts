@@ -1,10 +1,9 @@
 import { prepare } from '../../core/cache/index.ts';
 import { PREPARE } from '../../core/cache/options.ts';
 import { preparePage } from '../../show/render/text/prepare.ts';
-import type { Command, OptionValues } from '../core/command.ts';
+import { type Command, type OptionValues, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { sizeOf } from '../core/options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable, typedOptions } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 
@@ -29,11 +28,7 @@ export const prepareCommand: Command = {
     const options = typedOptions(values, PREPARE, NAME);
     const report = await prepare({ ...options, bytes: requestedBytes(options.bytes, values, positionals) });
     const enough = report.verdict === 'enough' || report.verdict === 'planned';
-    return {
-      exitCode: enough ? EXIT.success : EXIT.negative,
-      document: report,
-      text: (terminal) => preparePage(report, renderOptionsFor(terminal)),
-    };
+    return shown(report, preparePage, enough ? EXIT.success : EXIT.negative);
   },
 };
 

@@ -44,7 +44,7 @@ export async function runProbe<Report>(
     const { journalNotes, unfinished, ...start } = event;
     floor = start.floor?.bytes ?? null;
     for (const note of journalNotes) live.print(`note: ${clean(note)}`);
-    // Before the first step: it may be a reason to stop this run. The report has it again.
+    // It is printed before the first step: it may be a reason to stop this run. The report has it again.
     if (unfinished !== null && !context.json) live.print(clean(unfinished.sentence));
     const others = othersSentence(start.others, { ...start, model: start.memoryModel });
     if (others !== null && !context.json) live.print(others);
@@ -81,7 +81,7 @@ function availableMeter(floor: () => number | null): () => string {
 /** Exit code of a probe that was aborted without a signal: as if Ctrl-C had been pressed. */
 const INTERRUPTED = 130;
 
-/** Refused steps are results: a sweep looks for sizes that do not fit. Without any measurement it has failed, though. */
+/** Refused steps are results: a sweep looks for sizes that do not fit. It failed if it measured nothing. */
 export function sweepExit({ state, steps }: SweepReport, signalCode: number | null): number {
   switch (state) {
     case 'complete':

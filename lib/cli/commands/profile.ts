@@ -158,7 +158,7 @@ function showStart(
   if (!isOn(values, 'resume')) live.print('This run begins anew; --resume goes on with its trials.');
 }
 
-/** Without a signal an abort is as Ctrl-C. */
+/** An abort without a signal is as Ctrl-C. */
 function exitCodeOf({ state }: ProfileReport, signalCode: number | null): number {
   switch (state) {
     case 'complete':

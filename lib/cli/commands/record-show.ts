@@ -32,7 +32,7 @@ export const recordShowCommand: Command = {
   usage: '[options]',
   description:
     'Reads the files of umaprobe record, also while they are written, after a reboot, or copied from another machine. ' +
-    'Says of each session how it ended: stopped by you, killed, shut down, or stopped with the machine (a freeze, the power button).\n' +
+    'Says of each session how it ended: stopped by you, shut down, lost, or lost with the machine (a freeze, the power button).\n' +
     'Changes nothing. Exit code: 0, 1 if there is no recording.',
   options: optionTable(SHOWN, OWN),
   examples: [

@@ -7,10 +7,9 @@ import { RECORD } from '../../run/record/options.ts';
 import { recordPage } from '../../show/render/text/record.ts';
 import { truncate } from '../../show/render/text-layout.ts';
 import type { Recorder, RecorderState } from '../../types/index.ts';
-import type { Command, Context } from '../core/command.ts';
+import { type Command, type Context, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable, ownOptions, typedOptions } from '../core/typed-options.ts';
 
 const DURATION = {
@@ -42,12 +41,7 @@ export const recordCommand: Command = {
     const recorder = await record(typedOptions(values, RECORD, 'record'));
     const { exitCode, state } = await follow(recorder, durationMs ?? Number.POSITIVE_INFINITY, context);
     // A ring may hold older sessions.
-    const document = await readRecord({ folder: state.folder, sessions: 1 });
-    return {
-      exitCode,
-      document,
-      text: (terminal) => recordPage(document, renderOptionsFor(terminal)),
-    };
+    return shown(await readRecord({ folder: state.folder, sessions: 1 }), recordPage, exitCode);
   },
 };
 
@@ -88,7 +82,7 @@ async function follow(
   return { exitCode: EXIT.success, state };
 }
 
-/** What went wrong since the state before: each trouble is told once. */
+/** Troubles since the state before: each trouble is told once. */
 function newTroubles(before: RecorderState | null, { failure, removedSegments }: RecorderState): string[] {
   const isFull = removedSegments > 0 && (before?.removedSegments ?? 0) === 0;
   return [

@@ -104,7 +104,7 @@ async function runInNamespace(
 /** Starts the program without a shell, in this process group, and waits for its exit code. */
 function runOn([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv, context: Context): Promise<number> {
   const child = spawn(program, args, { stdio: 'inherit', env });
-  // On a terminal the kernel has already sent these to the child: many programs quit at a second one.
+  // The kernel of a terminal has already sent these to the child: many programs quit at a second one.
   const shared = context.stdin.isTTY === true || context.stdout.isTty;
   const forwarded: readonly (readonly [NodeJS.Signals, () => void])[] = [
     ['SIGINT', () => void (shared || child.kill('SIGINT'))],

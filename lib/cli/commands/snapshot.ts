@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
 import { flag } from '../../base/options.ts';
 import { snapshot } from '../../core/snapshot/index.ts';
+import type { RenderOptions } from '../../show/render/options.ts';
 import { snapshotPage } from '../../show/render/text/snapshot.ts';
-import type { Command } from '../core/command.ts';
+import { type Command, shown } from '../core/command.ts';
 import { begunReading, PLAIN_READING } from '../core/early-reading.ts';
 import { EXIT } from '../core/exit.ts';
 import { DEADLINE, EXACT, limitsOf, memGetInfo } from '../core/reading-options.ts';
-import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable, ownOptions } from '../core/typed-options.ts';
 
 const OPTIONS = {
@@ -43,13 +43,7 @@ export const snapshotCommand: Command = {
         memGetInfo: memGetInfo === 'needed' ? PLAIN_READING.memGetInfo : memGetInfo,
         ...limitsOf(limits),
       }));
-    return {
-      exitCode: EXIT.success,
-      document,
-      text: (terminal) =>
-        snapshotPage(document, renderOptionsFor(terminal, { exact, hostName: hostname() }), {
-          full,
-        }),
-    };
+    const page = (_: object, options: RenderOptions) => snapshotPage(document, options, { full });
+    return shown(document, page, EXIT.success, { exact, hostName: hostname() });
   },
 };

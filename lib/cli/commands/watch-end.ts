@@ -4,7 +4,7 @@ import { processes } from '../../core/processes/index.ts';
 import { type ChosenProcess, chooseProcess, isAlive, signalProcess, whyNotEnded } from '../../run/guard/end-process.ts';
 import type { ProcessesReport, ProcessGroup } from '../../types/index.ts';
 
-/** After this time a process that got SIGTERM, or SIGKILL, is said to be still there. */
+/** Time after which a process that got SIGTERM, or SIGKILL, is said to be still there. */
 const PATIENCE_MS = 3000;
 const CHECK_MS = 200;
 
@@ -14,7 +14,7 @@ const YES = 'y';
 /** An entry of the list. */
 interface AskedProcess {
   pid: number;
-  /** In the list; null: not known. */
+  /** Name in the list; null: not known. */
   name: string | null;
   group: ProcessGroup;
   /** That of the group: its top is meant. */
@@ -86,13 +86,13 @@ export class EndDialog {
   #send(process: ChosenProcess, signal: Signal): void {
     const name = nameOf(process);
     switch (signalProcess(process, signal)) {
-      case 'gone':
+      case 'exited':
         this.#text = `${name} has ended; nothing was sent.`;
         return;
-      case 'not permitted':
+      case 'refused':
         this.#text = `${name} belongs to another user: sudo kill ${process.pid}`;
         return;
-      case 'sent':
+      case 'ok':
         this.#text = `${signal} was sent to ${name}, which has not ended yet.`;
         this.#follow(process, signal, performance.now());
     }

@@ -14,14 +14,14 @@ import { type Live, openLive } from '../core/live.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { EndDialog } from './watch-end.ts';
 
-/** Where readings go. */
+/** Destination of readings. */
 export interface Output {
-  /** Whether it draws on the terminal, which nothing else may write to meanwhile. */
+  /** True: it draws on the terminal, to which nothing else may write meanwhile. */
   readonly isPicture: boolean;
   show(snapshot: Snapshot): Promise<void>;
   /** A sentence about this reading that must not be overlooked. */
   alert(text: string, snapshot: Snapshot): void;
-  /** How the last program ended. */
+  /** Shows how the last program ended. */
   note(text: string): void;
   close(): void;
 }
@@ -54,15 +54,15 @@ const KEYS: readonly (readonly [key: string, meaning: string])[] = [
 const ROOMY = 32;
 /** Less than this shows nothing of processes. */
 const ROWS_OF_PROCESSES = 16;
-/** For the first picture to have processes, too. */
+/** Time to wait, so that the first picture has processes, too. */
 const FIRST_PROCESSES_MS = 500;
-/** Those that a graph can show. */
+/** Marks that a graph can show. */
 const MARKS = 50;
 /** Keys of the list that go further. */
 const PAGE = 10;
 const NONE_SELECTED = 'No process is selected: the arrows select one.';
 
-/** What the picture shows: the latest, or what was shown when it was paused. */
+/** Content of the picture: the latest, or that of the moment when it was paused. */
 interface Shown {
   snapshot: Snapshot;
   processes: ProcessesReport | string | null;
@@ -187,7 +187,7 @@ class Picture {
     return { ...options, width, cut: width };
   }
 
-  /** What is asked, typed or was said last; '': nothing. */
+  /** The question, the typed text or the last sentence; '': none. */
   #happened(): string {
     if (this.#typing) return `filter: ${this.#list.filter}_`;
     return this.#dialog.text || this.#alert;

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { clean, formatDuration, jsonText } from '../../base/format.ts';
+import { clean, formatBytes, formatDuration, jsonText } from '../../base/format.ts';
 import { SOME_BYTES } from '../../base/limits.ts';
 import { bytes, type CheckedOf, flag, integer, milliseconds } from '../../base/options.ts';
 import { headroom } from '../../core/memory/headroom.ts';
@@ -16,7 +16,6 @@ import { DEADLINE, EXACT, intervalOf, memGetInfo } from '../core/reading-options
 import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable, ownOptions, typedText } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
-import { Alerts } from './watch-alerts.ts';
 import type { Output } from './watch-live.ts';
 
 const NAME = 'watch';
@@ -208,7 +207,7 @@ class Changes {
   }
 }
 
-/** What a script wants to know without reading JSON. Empty: unknown. */
+/** Variables for a script that does not read JSON. Empty: unknown. */
 function variables(snapshot: Snapshot, previous: Level | null): Record<string, string> {
   const { because: sentence, level, safe } = snapshot.judgement;
   const { afterReclaim, immediate } = headroom(snapshot);
@@ -247,4 +246,30 @@ async function createOutput(context: Context, settings: WatchSettings, quit: () 
     },
     close: () => undefined,
   };
+}
+
+export class Alerts {
+  readonly #belowBytes: number | null;
+  #level: Level | null = null;
+  #isBelow = false;
+
+  /** @param belowBytes null: no size was named. */
+  constructor(belowBytes: number | null) {
+    this.#belowBytes = belowBytes;
+  }
+
+  /** Sentences about what has changed since the reading before; an unknown size is below none. */
+  see(snapshot: Snapshot): string[] {
+    const { because, level } = snapshot.judgement;
+    const sentences: string[] = [];
+    if (this.#level !== null && this.#level !== level)
+      sentences.push(`The verdict is ${level}, and was ${this.#level}: ${because}`);
+    this.#level = level;
+    const available = headroom(snapshot).afterReclaim;
+    const isBelow = this.#belowBytes !== null && available !== null && available < this.#belowBytes;
+    if (isBelow && !this.#isBelow)
+      sentences.push(`Available memory is ${formatBytes(available)}, below ${formatBytes(this.#belowBytes)}.`);
+    this.#isBelow = isBelow;
+    return sentences.map((sentence) => `${snapshot.at.slice(11, 19)} UTC: ${sentence}`);
+  }
 }

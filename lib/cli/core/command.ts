@@ -1,5 +1,7 @@
 /** A command, its arguments and its result. A command prints nothing itself unless it streams. */
-import type { Terminal } from './terminal.ts';
+import type { RenderOptions } from '../../show/render/options.ts';
+import { EXIT } from './exit.ts';
+import { renderOptionsFor, type Terminal } from './terminal.ts';
 
 export interface OptionSpec {
   type: 'string' | 'boolean';
@@ -11,7 +13,7 @@ export interface OptionSpec {
   summary: string;
   /** Every word that the value may be, where the placeholder does not list them: a shell completes them. */
   values?: readonly string[];
-  /** Heading of the help under which it stands, after those without one. */
+  /** Heading of the help under which it stands, after options without one. */
   section?: string;
   /** Type, range and words as a JSON Schema, for agents. */
   schema?: object;
@@ -62,10 +64,10 @@ export interface ListedCommand extends Command {
   summary: string;
 }
 
-/** Every command, for those that describe the others. */
+/** All commands, for commands that describe the others. */
 export interface Commands {
   all: readonly ListedCommand[];
-  /** The one that runs if none is typed. */
+  /** Command that runs if none is typed. */
   defaultName: string;
 }
 
@@ -94,4 +96,14 @@ export interface CommandOutcome {
 /** Outcome of a command that has already printed everything. */
 export function finished(exitCode: number): CommandOutcome {
   return { exitCode, document: null, text: null };
+}
+
+/** A document, and the page that shows it where no JSON is asked for. */
+export function shown<Document extends object>(
+  document: Document,
+  page: (document: Document, options: RenderOptions) => string | readonly string[],
+  exitCode: number = EXIT.success,
+  view: Parameters<typeof renderOptionsFor>[1] = {},
+): CommandOutcome {
+  return { exitCode, document, text: (terminal) => page(document, renderOptionsFor(terminal, view)) };
 }

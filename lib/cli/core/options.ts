@@ -13,7 +13,7 @@ export const GLOBAL_OPTIONS: OptionTable = {
     summary: 'Use a simulated machine (see umaprobe sim list)',
   },
   'no-color': { type: 'boolean', summary: 'No colour; NO_COLOR and FORCE_COLOR are respected, too' },
-  help: { type: 'boolean', short: 'h', summary: 'Show help' },
+  help: { type: 'boolean', short: 'h', summary: 'Show help: -h in short, --help with all of it' },
   version: { type: 'boolean', short: 'V', summary: 'Show the version' },
 };
 

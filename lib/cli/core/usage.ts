@@ -1,4 +1,4 @@
-/** A user's mistake on the command line: one line with the value, what was expected and where to read on. */
+/** A user's mistake on the command line: one line with the value, the expectation and the place to read on. */
 
 export class UsageError extends Error {
   readonly code = 'ERR_USAGE';

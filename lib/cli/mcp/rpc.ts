@@ -1,4 +1,4 @@
-/** JSON-RPC 2.0 over lines: what is read, what is written, and its errors. */
+/** JSON-RPC 2.0 over lines: reading, writing, and its errors. */
 import { jsonText } from '../../base/format.ts';
 
 /** Codes of JSON-RPC 2.0. */
@@ -8,7 +8,7 @@ export const RPC = {
   method: -32601,
   params: -32602,
   internal: -32603,
-  /** The first of those that a server may give a meaning of its own. */
+  /** First of the codes to which a server may give a meaning of its own. */
   busy: -32000,
 } as const;
 
@@ -62,7 +62,7 @@ export function idOf(message: unknown): Id | null {
 /**
  * A message as a request; null: it is an answer, and this server asks nothing.
  *
- * @throws RpcError for what is no message.
+ * @throws RpcError for anything that is no message.
  */
 export function requestOf(message: unknown): RpcRequest | null {
   if (!isObject(message) || message.jsonrpc !== '2.0')

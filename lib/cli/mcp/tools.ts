@@ -167,7 +167,7 @@ function toolOf(spec: ToolSpec, command: Command): Tool {
   };
 }
 
-/** @param options those that the tool gives as arguments, by their own name or by that of the argument. */
+/** @param options options that the tool gives as arguments, by their own name or by the argument's. */
 function withArguments(message: string, options: Readonly<Record<string, OptionSpec | string>>): string {
   // Quoted values and commands to type stay as they are.
   return message.replace(/"[^"]*"|umaprobe [^.:;]*|--([a-z-]+)/g, (word: string, option: string | undefined) => {

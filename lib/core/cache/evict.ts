@@ -9,6 +9,7 @@ import { type Inode, inodePairs } from './inodes.ts';
 import { LargestN } from './largest.ts';
 import { type Mapper, mapperList, mappingsOf } from './mappings.ts';
 import { checkPaths, EVICT, type EvictOptions } from './options.ts';
+import { findEvictable } from './prepare/evictable.ts';
 import { currentCounters, receipt } from './receipt.ts';
 import { assertHasFiles, type System } from './system.ts';
 import { selectTargets, showsPages, type Target, TargetTally } from './targets.ts';
@@ -168,4 +169,19 @@ function evictedFile(
     stayed: retainedFor?.text ?? null,
     mappedBy,
   };
+}
+
+/** Evicts model files that no process has mapped, the largest first, while less than `bytes` is free. `free`: MemFree afterwards. */
+export async function keepFree(
+  system: System,
+  bytes: number,
+  signal: AbortSignal,
+): Promise<{ evictedBytes: number; free: number | null }> {
+  const free = async (): Promise<number | null> => (await system.host()).free;
+  const before = await free();
+  if (before === null || before >= bytes) return { evictedBytes: 0, free: before };
+  const { paths } = await findEvictable(system, undefined, { signal });
+  const enough = async (): Promise<boolean> => ((await free()) ?? bytes) >= bytes;
+  const evictedBytes = await evictUntil(system, paths, { signal, enough });
+  return { evictedBytes, free: await free() };
 }

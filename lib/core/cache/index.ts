@@ -25,7 +25,6 @@ const loadEvict = lazy(() => Promise.all([loadSystem(), import('./evict.ts')]));
 const loadDrop = lazy(() => Promise.all([loadSystem(), import('./drop.ts')]));
 const loadCompact = lazy(() => Promise.all([loadSystem(), import('./compact.ts')]));
 const loadReclaim = lazy(() => Promise.all([loadSystem(), import('./reclaim.ts')]));
-const loadKeepFree = lazy(() => Promise.all([loadSystem(), import('./keep-free.ts')]));
 const loadPrepare = lazy(() => Promise.all([loadSystem(), import('./prepare/run.ts')]));
 
 /**
@@ -110,6 +109,6 @@ export async function keepFree(
   bytes: number,
   signal: AbortSignal,
 ): Promise<{ evictedBytes: number; free: number | null }> {
-  const [{ thisSystem }, work] = await loadKeepFree();
+  const [{ thisSystem }, work] = await loadEvict();
   return work.keepFree(thisSystem(), bytes, signal);
 }

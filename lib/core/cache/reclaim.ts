@@ -34,7 +34,7 @@ async function reclaimNow(
   const countersBefore = await currentCounters(system);
   signal?.throwIfAborted();
   const written = await binding.writeFile(`${folder}/memory.reclaim`, String(bytes), LIMIT_MS);
-  // EAGAIN is a result: the kernel has reclaimed what it found, but less than requested.
+  // EAGAIN is a result: the kernel has reclaimed less than requested.
   const short = isFailure(written) && written.name === 'EAGAIN';
   if (isFailure(written) && !short) throw reclaimError(folder, toUmaError(written));
   const after = await currentBytes(binding, folder, false);

@@ -9,8 +9,8 @@ const load = lazy(() => import('./report.ts'));
  * tries a CUDA context in a child process, and looks at the files that this process may open, the programs that run and
  * the rate of swapping. Takes at most about 3 s, 5 s on a busy machine.
  *
- * @throws the signal's reason when it is aborted. What `snapshot()` throws. TypeError/RangeError (`ERR_INVALID_ARG_*`) for a
- *   pattern that matches no row.
+ * @throws the signal's reason when it is aborted. The errors of `snapshot()`. TypeError/RangeError
+ *   (`ERR_INVALID_ARG_*`) for a pattern that matches no row.
  */
 export async function doctor(options: DoctorOptions = {}): Promise<DoctorReport> {
   return (await load()).runDoctor(options);

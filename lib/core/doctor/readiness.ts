@@ -1,4 +1,4 @@
-/** Reads what a program that spans machines needs besides memory: an RDMA port with a link, the limit of locked memory, /dev/shm. */
+/** Reads other needs of a program that spans machines: an RDMA port with a link, lockable memory, /dev/shm. */
 
 import type { Fact } from '../../base/errors.ts';
 import { isFailure, reason } from '../../base/facts.ts';

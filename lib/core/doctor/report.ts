@@ -1,14 +1,14 @@
-/** Reads what the chosen rows of the table of findings need, and shows what each of them found. */
+/** Reads the facts that the chosen rows of the table of findings need, and shows the result of each. */
 
 import { abortable } from '../../base/abort.ts';
+import { capitalized } from '../../base/format.ts';
 import { checkOptions } from '../../base/options.ts';
-import type { FindingId } from '../../types/findings.ts';
-import type { CheckStatus, DoctorReport, ProcessesReport, Snapshot } from '../../types/index.ts';
+import { FINDINGS, type FindingId } from '../../types/findings.ts';
+import type { CheckResult, CheckStatus, DoctorReport, Finding, ProcessesReport, Snapshot } from '../../types/index.ts';
 import { FINDING_IDS, outcomeOf, ROWS } from '../memory/findings/index.ts';
-import type { Need } from '../memory/findings/row.ts';
+import { type Need, NOTHING, type RowOutcome, UNKNOWN_EFFECT } from '../memory/findings/row.ts';
 import { processes } from '../processes/index.ts';
 import { snapshot } from '../snapshot/index.ts';
-import { checkResult } from './check-result.ts';
 import { readFacts } from './facts.ts';
 import { DOCTOR, type DoctorOptions } from './options.ts';
 
@@ -67,4 +67,29 @@ async function readContext(reading: Snapshot, started: number): Promise<Snapshot
   if (reading.libraries.cuda.state !== 'loaded' || isLate) return reading;
   const limits = { deadlineMs: READING_LIMIT_MS, childDeadlineMs: READING_LIMIT_MS };
   return snapshot({ memGetInfo: 'child', ...limits, hiddenDevices: true });
+}
+
+export function checkResult(id: FindingId, outcome: RowOutcome): CheckResult {
+  const title = FINDINGS[id];
+  switch (outcome.state) {
+    case 'passed': {
+      const { summary } = outcome;
+      const evidence = outcome.evidence();
+      return { id, title, status: 'pass', summary, cause: null, effect: NOTHING, evidence, remedy: null };
+    }
+    case 'unknown': {
+      const summary = `${capitalized(outcome.why)}.`;
+      const evidence = outcome.evidence();
+      return { id, title, status: 'unknown', summary, cause: null, effect: UNKNOWN_EFFECT, evidence, remedy: null };
+    }
+    case 'applies': {
+      const { cause, effect, evidence, remedy, summary } = outcome.finding;
+      return { id, title, status: statusOf(outcome.finding), summary, cause, effect, evidence, remedy };
+    }
+  }
+}
+
+function statusOf({ effect, severity }: Pick<Finding, 'effect' | 'severity'>): CheckStatus {
+  if (severity === 'notice') return 'note';
+  return severity === 'danger' || effect.does === 'refuses' ? 'fail' : 'warn';
 }

@@ -81,7 +81,7 @@ async function smallest(
   let least: number | null = null;
   provenance.record(`cgroup.${name}`, found.length === 0 ? 'this cgroup has no such file' : 'no limit set');
   for (const { path, text } of found) {
-    // A limit that did not answer may be the smallest: what the others say is then not known to apply.
+    // A limit that did not answer may be the smallest: it is not known then that the others apply.
     if (isFailure(text)) {
       provenance.record(`cgroup.${name}`, reason(text));
       return null;

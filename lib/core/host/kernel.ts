@@ -1,14 +1,13 @@
 /** Everything that the kernel reports besides meminfo: pressure, free blocks, settings, counters, driver and cgroup. */
 
 import type { Fact } from '../../base/errors.ts';
-import { Provenance } from '../../base/facts.ts';
+import { isFailure, Provenance, reason } from '../../base/facts.ts';
 import type { CgroupLimits, DriverFacts, FreeBlocks, KernelMemory, Pressure } from '../../types/index.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import { readCgroup, withUsage } from './cgroup.ts';
 import { readDriverFacts } from './driver.ts';
-import { type FileFact, type KernelFiles, parseFact, readSeldom, readTable } from './files.ts';
+import { type FileFact, type KernelFiles, parseFact, readSeldom, readTable, unparsed } from './files.ts';
 import { parseBuddyinfo, parseChoice, parseNumber, parsePressure, parseVmstat } from './procfs.ts';
-import { readZram } from './zram.ts';
 
 export interface KernelFacts {
   bootId: string | null;
@@ -155,4 +154,31 @@ function freeBlocks(counted: ReturnType<typeof parseBuddyinfo>, provenance: Prov
   if (counted.zone !== 'Normal')
     provenance.record('contiguity', `${BUDDYINFO}, all zones (this machine has no zone Normal)`);
   return counted.blocks;
+}
+
+const BLOCK_DEVICES = '/sys/block';
+/** Field of mm_stat: mem_used_total, with what fragmentation costs (Documentation/admin-guide/blockdev/zram.rst). */
+const ZRAM_USED = 2;
+
+/** Memory of all zram devices (compressed swap, in no line of /proc/meminfo), in bytes; null: not known. */
+async function readZram(files: KernelFiles, provenance: Provenance): Promise<{ zram: number | null }> {
+  const names = await files.list(BLOCK_DEVICES);
+  const from = (source: string, zram: number | null) => {
+    provenance.record('kernel.zram', source);
+    return { zram };
+  };
+  if (isFailure(names)) return from(reason(names), null);
+  const paths = names.filter((name) => /^zram\d+$/.test(name)).map((name) => `${BLOCK_DEVICES}/${name}/mm_stat`);
+  if (paths.length === 0) return from(`${BLOCK_DEVICES} has no zram device`, 0);
+  const texts = await files.read(paths);
+  let sum = 0;
+  for (const [index, path] of paths.entries()) {
+    const text = texts[index];
+    if (text === undefined || isFailure(text))
+      return from(text === undefined ? `${path}: not read` : reason(text), null);
+    const used = /^(?:\s*\d+){3}/.test(text) ? Number(text.trim().split(/\s+/)[ZRAM_USED]) : Number.NaN;
+    if (!Number.isSafeInteger(used)) return from(unparsed(path), null);
+    sum += used;
+  }
+  return from(paths.join(', '), sum);
 }

@@ -85,7 +85,7 @@ export function missingParts(
 ): LayoutPart[] {
   return parts.map(({ bytes, name }, at) => {
     const unmeasured = { name, expectedBytes: bytes, allocMs: null, firstTouchMs: null };
-    if (!isChildGone || at > 0) return { ...unmeasured, state: 'not-reached', reason: null };
-    return { ...unmeasured, state: state === 'lost' ? 'failed' : 'stopped', reason };
+    const wasCut = isChildGone && at === 0 && state !== 'complete' && state !== 'incomplete';
+    return { ...unmeasured, ...(wasCut ? { state, reason } : { state: 'not-reached', reason: null }) };
   });
 }

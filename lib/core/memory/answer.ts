@@ -7,8 +7,8 @@ import { headroom, type OwnHeadroom, unifiedDevice, visibleHeadrooms } from './h
 import { hidesAll } from './visibility.ts';
 
 /**
- * The GPU that an answer about the machine is about: the one that shares the host's memory, else the fullest that programs
- * find and on which something can be loaded.
+ * The GPU that an answer about the machine is about: the GPU that shares the host's memory, else the fullest that
+ * programs find and on which something can be loaded.
  */
 export function answeredDevice(snapshot: Reading): DeviceSnapshot | undefined {
   return unifiedDevice(snapshot) ?? answeredHeadroom(snapshot)?.device ?? snapshot.devices[0];
@@ -20,8 +20,8 @@ function answeredHeadroom(snapshot: Reading): OwnHeadroom | undefined {
 }
 
 /**
- * "60.0 GiB can be loaded on the GPU": what is safe on the unified device, else on the answered GPU with its own memory;
- * null: unknown.
+ * "60.0 GiB can be loaded on the GPU": the safe amount of the unified device, else on the answered GPU with its own
+ * memory; null: unknown.
  */
 export function room(snapshot: Reading, format: (bytes: number | null) => string): string | null {
   const unified = unifiedDevice(snapshot);

@@ -1,4 +1,4 @@
-/** Available memory: what the kernel can hand out without swapping. */
+/** Available memory: the kernel can hand it out without swapping. */
 
 import type { HostMemory, KernelMemory } from '../../types/index.ts';
 

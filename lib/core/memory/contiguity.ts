@@ -35,7 +35,7 @@ export function pinnableInBlocks(
   return { bytes: bytes - cma, cma };
 }
 
-/** The free memory of a host by what the GPU can use of it, in bytes. CMA is in none of these numbers. */
+/** The free memory of a host by its use for the GPU, in bytes. CMA is in none of these numbers. */
 export interface BlockUse {
   /** Bytes in blocks of 2 MiB or more. */
   large: number;
@@ -146,8 +146,8 @@ export interface GateReading {
   /** Free CMA, which is not counted. */
   cma: number;
   /**
-   * Bytes that GPU processes hold, or may hold if that is not known, if they are so many that the gate does not apply;
-   * else null.
+   * Bytes that GPU processes hold, or may hold if that is not known, if they are too many for the gate to apply; else
+   * null.
    */
   loaded: number | null;
   /** Most of the available memory is page cache, which may occupy large blocks. */

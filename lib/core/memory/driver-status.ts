@@ -14,7 +14,7 @@ export interface StatusMeaning {
   cause: string;
   /** The remedy, as a clause. */
   remedy: string;
-  /** The GPU works again only after a reset or a reboot: what is said of it. */
+  /** Text about a GPU that works again only after a reset or a reboot. */
   gone?: 'is lost' | 'must be reset';
 }
 

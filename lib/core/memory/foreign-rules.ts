@@ -13,7 +13,7 @@ export interface ForeignRule {
   /** `/proc/<pid>/comm` of the program that applies it; null: it runs elsewhere. */
   process: string | null;
   /** Its rule: "kills workers below 6.0 GiB available". */
-  text: string;
+  text(): string;
   /** True if it acts on the memory as it is now. */
   actsNow: boolean;
   remedy: string;
@@ -36,14 +36,14 @@ export function foreignRules(host: HostMemory): ForeignRule[] | null {
   const size = (share: number): string => `${formatBytes(total * share)} available`;
   const hasSwap = (swapTotal ?? 0) > 0;
   const littleSwap = swapFree !== null && swapFree <= (swapTotal ?? 0) * SWAP_FREE;
-  const swap = `and ${formatPercent(SWAP_FREE * 100, 0)} of swap free`;
+  const swap = () => `and ${formatPercent(SWAP_FREE * 100, 0)} of swap free`;
   return [
     {
       // used = MemTotal − MemAvailable, limit 95 % (RAY_memory_usage_threshold). NVIDIA's playbook for vLLM on a Spark
       // switches it off.
       name: 'Ray’s memory monitor',
       process: 'raylet',
-      text: `kills workers below ${size(RAY)}`,
+      text: () => `kills workers below ${size(RAY)}`,
       actsNow: below(RAY),
       remedy: 'start Ray with RAY_memory_monitor_refresh_ms=0',
     },
@@ -52,7 +52,7 @@ export function foreignRules(host: HostMemory): ForeignRule[] | null {
       // It picks by resident memory.
       name: 'earlyoom',
       process: 'earlyoom',
-      text: `kills the process with the largest resident memory below ${size(EARLYOOM)} ${swap}`,
+      text: () => `kills the process with the largest resident memory below ${size(EARLYOOM)} ${swap()}`,
       actsNow: below(EARLYOOM) && (littleSwap || !hasSwap),
       remedy: 'give earlyoom a limit in KiB (-M 2097152) and the server’s name (--prefer)',
     },
@@ -61,7 +61,7 @@ export function foreignRules(host: HostMemory): ForeignRule[] | null {
       // (forum 353752).
       name: 'systemd-oomd',
       process: 'systemd-oomd',
-      text: `kills the cgroup with the most swap below ${size(OOMD)} ${swap}; no cgroup contains CUDA memory`,
+      text: () => `kills the cgroup with the most swap below ${size(OOMD)} ${swap()}; no cgroup contains CUDA memory`,
       actsNow: below(OOMD) && hasSwap && littleSwap,
       remedy: 'set ManagedOOMSwap=auto on the server’s unit, or stop systemd-oomd',
     },
@@ -69,7 +69,7 @@ export function foreignRules(host: HostMemory): ForeignRule[] | null {
       // 3,700 false warnings in three days on two idle Sparks (hermes-agent #90713).
       name: 'an alert at 90 % used',
       process: null,
-      text: `fires below ${size(ALERT)}`,
+      text: () => `fires below ${size(ALERT)}`,
       actsNow: below(ALERT),
       remedy: 'alert on sizes with pressure beside them: below 8 GiB while tasks wait, and below 2 GiB',
     },

@@ -10,7 +10,7 @@ import type { Facts } from './findings/row.ts';
 import { hasUnknownPools, isMuchHidden, unattributed } from './headroom.ts';
 import { isUntried, UNTRIED } from './untried-context.ts';
 
-/** Judges a reading, and puts what follows for a load into its devices. */
+/** Judges a reading, and puts the consequences for a load into its devices. */
 export function judged(reading: Reading | Snapshot, facts: Omit<Facts, 'snapshot'> = {}): Snapshot {
   // The devices of a snapshot have it already.
   if ('judgement' in reading) return { ...reading, judgement: judge({ ...facts, snapshot: reading }) };

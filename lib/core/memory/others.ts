@@ -1,4 +1,4 @@
-/** The other users of a GPU: what they hold, and the share of its memory that a probe leaves to them. */
+/** The other users of a GPU: the memory that they hold, and the share of its memory that a probe leaves to them. */
 
 import { clean, formatBoth, formatBytes, GiB, MiB } from '../../base/format.ts';
 import type {

@@ -47,7 +47,7 @@ export function ownGpus({ devices }: Pick<Reading, 'devices'>): { gpus: OwnGpu[]
   return { gpus, unread };
 }
 
-/** The rule of several GPUs: the one with the smallest share of its memory left decides. The fullest first. */
+/** The rule of several GPUs: the GPU with the smallest share of its memory left decides. The fullest first. */
 export function fullestFirst<Gpu>(
   gpus: readonly Gpu[],
   memoryOf: (gpu: Gpu) => { left: number; total: number },

@@ -5,11 +5,11 @@ import type { FitProgram } from '../../types/index.ts';
 /** --gpu-memory-utilization of vLLM since 0.20 (vllm-project/recipes PR 632), and before. */
 export const VLLM_SHARE = { newest: 0.92, before020: 0.9 } as const;
 
-/** free_gpu_memory_fraction of TensorRT-LLM: of what is free after loading (tensorrt_llm/commands/serve.py, 2026). */
+/** free_gpu_memory_fraction of TensorRT-LLM: of free memory after loading (tensorrt_llm/commands/serve.py, 2026). */
 export const TRTLLM_SHARE = 0.9;
 
 /**
- * --mem-fraction-static of SGLang by its documentation. It computes the share itself: 0.86 to 0.9 of what is free in
+ * --mem-fraction-static of SGLang by its documentation. It computes the share itself: 0.86 to 0.9 of free memory in
  * published starts.
  */
 export const SGLANG_SHARE = 0.9;

@@ -44,7 +44,7 @@ export const LOCK_ANY_AMOUNT =
   'in a shell: ulimit -l unlimited (as root, or after "* - memlock unlimited" in /etc/security/limits.conf and a new login); ' +
   'of a unit: LimitMEMLOCK=infinity; of a container: docker run --ulimit memlock=-1';
 
-/** Its size takes no memory: only what is written there does. */
+/** Its size takes no memory: only data written there does. */
 export const ENLARGE_SHM =
   'start the container with --ipc=host or --shm-size=1g, a pod with an emptyDir of medium Memory at /dev/shm; ' +
   'the size takes no memory until it is used';

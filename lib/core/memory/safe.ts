@@ -24,17 +24,17 @@ import { floorWithShare, shareFor } from './others.ts';
 /** Host memory that a program on a unified device must leave, in bytes. */
 export interface Reserve {
   floor: Floor;
-  /** The floor, the margin of a step above it, and what the program takes besides its data. */
+  /** The floor, the margin of a step above it, and the program's memory besides its data. */
   bytes: number;
   /** The same as a sentence. */
   from: string;
 }
 
 /**
- * The host memory that stays when a program has loaded what is safe.
+ * The host memory that stays when a program has loaded the safe amount.
  *
  * @param requested floor in bytes; null: the default.
- * @param others who else uses the device; null: nobody.
+ * @param others other users of the device; null: none.
  */
 export function reserveFor(total: number, requested: number | null, others: OtherUsers | null): Reserve {
   const floor = floorWithShare(hostFloor(total, requested), shareFor(null, others));

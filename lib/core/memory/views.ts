@@ -1,6 +1,6 @@
 /** Views: the free memory that each tool would report for a device. */
 
-import type { DeviceSnapshot, HostMemory, MemoryModel, ViewName } from '../../types/index.ts';
+import type { DeviceSnapshot, HostMemory, MemoryModel, ResultWord, ViewName } from '../../types/index.ts';
 import { hasOwnLimit } from './model.ts';
 
 export interface ViewFacts {
@@ -8,11 +8,10 @@ export interface ViewFacts {
   host: HostMemory;
   cuda: DeviceSnapshot['cuda'];
   /**
-   * Result of cudaMemGetInfo. `untried`: it was not called, so its answer is not known to differ from MemFree on an
-   * integrated GPU. `failed`: it or the context that it needs was refused. `silent`: it did not return in time.
-   * `absent`: CUDA cannot be used, so no program sees this device.
+   * Result of cudaMemGetInfo. `skipped`: its answer is not known to differ from MemFree on an integrated GPU. `failed`: it
+   * or the context that it needs was refused. `missing`: CUDA cannot be used, so no program sees this device.
    */
-  cudaState: 'read' | 'untried' | 'failed' | 'silent' | 'absent';
+  cudaState: Extract<ResultWord, 'ok' | 'skipped' | 'failed' | 'timeout' | 'missing'>;
   nvml: DeviceSnapshot['nvml'];
   /** Total that CUDA reports for the device, without a context (totalGlobalMem); null: unknown. */
   cudaTotal: number | null;
@@ -57,7 +56,7 @@ export function views(facts: ViewFacts): { bytes: Record<ViewName, number | null
  */
 function cudaMemGetInfo({ model, host, cuda, cudaState, cudaTotal, whyNoCuda }: ViewFacts): View {
   if (cuda !== null) return { bytes: cuda.free, from: 'cudaMemGetInfo' };
-  if (model === 'unified' && cudaState === 'untried' && !hasOwnLimit(cudaTotal, host.total))
+  if (model === 'unified' && cudaState === 'skipped' && !hasOwnLimit(cudaTotal, host.total))
     return {
       bytes: host.free,
       from: 'MemFree, which is what cudaMemGetInfo reports on an integrated GPU (the call itself was not tried)',
@@ -78,8 +77,8 @@ function torch(facts: ViewFacts): View {
  */
 function psutilWhereIntegrated(facts: ViewFacts, tool: string, needs: string): View {
   const { cudaState, host, model, whyNoCuda } = facts;
-  if (model === 'unified' && cudaState === 'absent') return { bytes: null, from: whyNoCuda };
-  if (model === 'unified' && (cudaState === 'failed' || cudaState === 'silent'))
+  if (model === 'unified' && cudaState === 'missing') return { bytes: null, from: whyNoCuda };
+  if (model === 'unified' && (cudaState === 'failed' || cudaState === 'timeout'))
     return { bytes: null, from: `${tool} calls ${needs} before it takes MemAvailable: ${whyNoCuda}` };
   if (model === 'unified')
     return { bytes: host.available, from: `${tool} takes MemAvailable (psutil) on integrated GPUs` };
@@ -96,8 +95,8 @@ function llamaCpp(facts: ViewFacts): View {
   // return leaves no answer.
   if (cudaState === 'failed')
     return { bytes: 0, from: `llama.cpp reports 0 bytes free of 0, because its cudaMemGetInfo fails: ${whyNoCuda}` };
-  if (cudaState === 'absent') return { bytes: null, from: `llama.cpp finds no CUDA device: ${whyNoCuda}` };
-  if (cudaState === 'silent') return { bytes: null, from: `llama.cpp waits for cudaMemGetInfo: ${whyNoCuda}` };
+  if (cudaState === 'missing') return { bytes: null, from: `llama.cpp finds no CUDA device: ${whyNoCuda}` };
+  if (cudaState === 'timeout') return { bytes: null, from: `llama.cpp waits for cudaMemGetInfo: ${whyNoCuda}` };
   const cudaView = cudaMemGetInfo(facts);
   if (model !== 'unified' && facts.environment.GGML_CUDA_ENABLE_UNIFIED_MEMORY === undefined)
     return { bytes: cudaView.bytes, from: `llama.cpp takes cudaMemGetInfo on this device: ${cudaView.from}` };

@@ -1,4 +1,4 @@
-/** The kernel's reserve, vm.min_free_kbytes: when it is raised, and what the kernel's own choice would be. */
+/** The kernel's reserve, vm.min_free_kbytes: whether it is raised, and the kernel's own choice. */
 
 import { GiB, KiB } from '../../base/format.ts';
 import type { Reading } from '../../types/index.ts';

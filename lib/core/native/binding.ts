@@ -97,7 +97,7 @@ export function load(root: string): Loaded {
     debuglog('umaprobe')(`loaded ${path}`);
     return { path, binding };
   } catch (cause) {
-    // The next candidate is not tried: it might load, but it is another build than the one that comes first.
+    // The next candidate is not tried: it might load, but it is another build than the first.
     throw missing(
       'LOAD_FAILED',
       path,

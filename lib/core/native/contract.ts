@@ -110,9 +110,9 @@ export interface ProbeRules {
 }
 
 /**
- * A trip of the guard: what it read, when (CLOCK_MONOTONIC, as process.hrtime), and the time from that reading until no
- * allocation, touch or verification was running, and until all blocks were freed; null: not yet, or not read. It is a line
- * on `reportFd` when the guard trips, and one when it ends the process (`left`).
+ * A trip of the guard: its reading, its time (CLOCK_MONOTONIC, as process.hrtime), and the time from that reading until
+ * no allocation, touch or verification was running, and until all blocks were freed; null: not yet, or not read. It is
+ * a line on `reportFd` when the guard trips, and one when it ends the process (`left`).
  */
 export interface ProbeTrip {
   reason: ProbeGuardReport['reason'];
@@ -409,16 +409,16 @@ export interface NativeBinding {
   endBySignal(number: number): never;
 
   /**
-   * Starts the recorder: a thread that reads the memory of the machine and one that writes what it read. One per
-   * environment (EBUSY while one runs). Opens the folder, and writes the header of the first segment, before it returns.
+   * Starts the recorder: a thread that reads the machine's memory and one that writes the readings. One per environment
+   * (EBUSY while one runs). Opens the folder, and writes the header of the first segment, before it returns.
    */
   recorderStart(options: NativeRecorderOptions): Failure | null;
   /** Adds a text to the recording; it is on disk within milliseconds. false: no recorder runs, or it is too long (64 KiB). */
   recorderNote(json: string): boolean;
   recorderRead(): NativeRecorder;
   /**
-   * Descriptor of the shared memory in which a guard that reads every `intervalUs` microseconds writes what it reads, so that
-   * the recorder of this environment need not read. -1: none runs, it reads more often, or the kernel has no such memory.
+   * Descriptor of the shared memory in which a guard writes its reading every `intervalUs` microseconds, so that the
+   * recorder of this environment need not read. -1: none runs, it reads more often, or the kernel has no such memory.
    */
   recorderReadings(intervalUs: number): number;
   /** Both threads end once everything is written: `running` is then false. */

@@ -84,7 +84,7 @@ async function serve(request: ChildRequest, loops: Loops, onReady: (requestStop:
   let state = 'failed';
   try {
     const result = await module.loop(context, request.request as never, (event) => send({ type: 'event', event }));
-    state = context.stop()?.cause ?? 'done';
+    state = context.stop()?.cause ?? 'complete';
     send({ type: 'done', result, guard: binding.guardRead() });
   } finally {
     const freed = await binding.freeBlocks(callLimitMs(limits.stepTimeoutMs));

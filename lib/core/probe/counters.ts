@@ -1,4 +1,4 @@
-/** The counters that an allocation may move: what they are, and how they moved. Pure. */
+/** The counters that an allocation may move: their names, and their changes. Pure. */
 
 import type { Counter, CounterChange, CountersMoved } from '../../types/index.ts';
 

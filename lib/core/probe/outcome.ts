@@ -2,13 +2,14 @@
 
 import { errorCode, type Failure } from '../../base/errors.ts';
 import { reason } from '../../base/facts.ts';
+import type { RunState, StepState } from '../../types/index.ts';
 import type { ChildContext, Stop } from './context.ts';
 import { guardSentence } from './guard-report.ts';
 import type { ProbeRun } from './spec.ts';
 
 /** The outcome of a step in which a native call failed. */
 export interface StepFailure {
-  state: 'stopped' | 'out-of-memory' | 'failed';
+  state: Extract<StepState, 'stopped' | 'out-of-memory' | 'failed'>;
   reason: string;
   /** True: the call has not returned. No other call of the same library does until then. */
   hung: boolean;
@@ -31,14 +32,14 @@ export function stepFailure(context: Pick<ChildContext, 'stop'>, failure: Failur
 }
 
 export interface RunOutcome {
-  state: 'complete' | 'aborted' | 'stopped' | 'timeout' | 'lost';
+  state: RunState;
   /** null: complete. */
   reason: string | null;
 }
 
-/** True if the caller ended the run; the guard and a journal that cannot be written stop it. */
-export function isCallers(cause: Stop['cause']): cause is 'aborted' | 'timeout' {
-  return cause === 'aborted' || cause === 'timeout';
+/** The caller ends a run; the guard and a journal that cannot be written stop it. */
+export function stopState(cause: Stop['cause']): 'aborted' | 'timeout' | 'stopped' {
+  return cause === 'aborted' || cause === 'timeout' ? cause : 'stopped';
 }
 
 /**
@@ -47,10 +48,10 @@ export function isCallers(cause: Stop['cause']): cause is 'aborted' | 'timeout' 
  */
 export function runOutcome(run: Omit<ProbeRun<{ stop: Stop | null }>, 'settled'>): RunOutcome {
   const { end, guard, header, result } = run;
-  if (end === 'done') {
+  if (end === 'complete') {
     const stop = result?.stop ?? null;
     if (stop === null) return { state: 'complete', reason: null };
-    return { state: isCallers(stop.cause) ? stop.cause : 'stopped', reason: stop.reason };
+    return { state: stopState(stop.cause), reason: stop.reason };
   }
   if (guard === null || guard.reason === 'parent') return { state: end, reason: run.reason };
   const sentence = guardSentence(

@@ -55,8 +55,8 @@ async function read(spec: PlannedRun): Promise<PreflightResult> {
 }
 
 /**
- * Writes dirty pages before a run that takes host memory, where they are so many that the allocations would wait for the disk
- * (the row `cache.dirty`): the run would measure that disk, and stop by the pressure of it. An abort ends the wait.
+ * Writes dirty pages before a run that takes host memory, if so many that the allocations would wait for the disk (the
+ * row `cache.dirty`): the run would measure that disk, and stop by the pressure of it. An abort ends the wait.
  */
 async function writeDirtyPages(
   { floor, snapshot }: PreflightResult,

@@ -28,7 +28,7 @@ export interface ChildRequest {
   request: unknown;
 }
 
-/** Asks the loop to end and to return what it has. */
+/** Asks the loop to end and to return its result so far. */
 export type StopRequest = 'aborted' | 'timeout';
 
 /** A line on the child's standard output. */

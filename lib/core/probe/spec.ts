@@ -6,6 +6,7 @@ import type {
   ProbeGuardReport,
   ProbeHeader,
   ProbeStarted,
+  RunState,
   Settled,
   Snapshot,
   UnfinishedRun,
@@ -50,13 +51,13 @@ export interface ProbeRun<Result> {
   header: ProbeHeader;
   /**
    * End of the child.
-   * - `done`: the loop returned. It also returns after an abort, a timeout or a trip of the guard; its result says so.
+   * - `complete`: the loop returned. It also returns after an abort, a timeout or a trip of the guard; its result says so.
    * - `aborted`, `timeout`: it did not return after it was asked to stop, and was killed.
    * - `lost`: it vanished, or was killed because it no longer answered.
    *
-   * Only `done` has a result; otherwise `result` is null, and the events are all there is.
+   * Only `complete` has a result; otherwise `result` is null, and the events are all there is.
    */
-  end: 'done' | 'aborted' | 'timeout' | 'lost';
+  end: Exclude<RunState, 'stopped'>;
   /** The cause in words; null: the loop returned. */
   reason: string | null;
   result: Result | null;

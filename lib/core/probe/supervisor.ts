@@ -1,4 +1,4 @@
-/** The parent's watch over its child: catches what the guard inside the child cannot see, or failed to do. */
+/** The parent's watch over its child: catches events that the guard in the child missed or failed to end. */
 
 import type { UmaError } from '../../base/errors.ts';
 import { formatBoth } from '../../base/format.ts';
@@ -6,6 +6,7 @@ import type { HostMemory, ProbeGuardReport } from '../../types/index.ts';
 import { readHostMemory } from '../host/meminfo-within.ts';
 import type { Exit, ProbeChild } from './child-process.ts';
 import type { StopRequest } from './protocol.ts';
+import type { ProbeRun } from './spec.ts';
 
 const CHECK_INTERVAL_MS = 50;
 /** A longer gap between two checks means that this thread was blocked; the child's messages are still in the pipe. */
@@ -32,7 +33,7 @@ export interface SuperviseOptions {
 }
 
 export interface Verdict {
-  end: 'done' | StopRequest | 'lost';
+  end: ProbeRun<unknown>['end'];
   reason: string | null;
   /** Set if the parent acted in the guard's place. */
   guard: ProbeGuardReport | null;
@@ -92,7 +93,7 @@ export function supervise(
     if (isDone()) {
       doneAt ??= now;
       if (now - doneAt > EXIT_GRACE_MS)
-        killChild('done', `it did not exit within ${EXIT_GRACE_MS / 1000} s of its result and was killed`);
+        killChild('complete', `it did not exit within ${EXIT_GRACE_MS / 1000} s of its result and was killed`);
       return;
     }
     if (stopRequest !== null && now - stopRequest.at > STOP_GRACE_MS) {
@@ -161,7 +162,7 @@ export function supervise(
 
   function exitVerdict(exit: Exit): Verdict {
     if (kill !== null) return { ...kill.verdict, exit };
-    if (isDone()) return { end: 'done', reason: null, guard: null, exit };
+    if (isDone()) return { end: 'complete', reason: null, guard: null, exit };
     return { end: 'lost', reason: lostReason(exit), guard: null, exit };
   }
 

@@ -8,7 +8,7 @@ import type { NativeBinding } from '../native/contract.ts';
 
 export const SYSTEM_V = 'System V segments';
 
-/** Largest first; those that are empty are left out. */
+/** The largest come first; empty ones are left out. */
 export async function sharedMemoryOf(binding: NativeBinding): Promise<SharedMemory[]> {
   const [mounts, segments] = await kernelFiles(binding).read(['/proc/self/mountinfo', '/proc/sysvipc/shm']);
   const points = typeof mounts === 'string' ? parseTmpfsMounts(mounts) : [];

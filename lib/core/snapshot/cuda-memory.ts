@@ -27,9 +27,9 @@ export interface MemoryReadings {
 
 /** @param absent why CUDA in this process does not list the device. */
 export function cudaMemory({ cuda: device, hidden }: DevicePair, context: MemoryReadings, absent: string): CudaMemory {
-  if (hidden === true) return nothing('untried', `not asked: ${absent}`);
+  if (hidden === true) return nothing('skipped', `not asked: ${absent}`);
   // A device that CUDA does not list although it works is not listed in this process only.
-  if (device === null) return nothing(context.libraries.cuda.state === 'loaded' ? 'untried' : 'absent', absent);
+  if (device === null) return nothing(context.libraries.cuda.state === 'loaded' ? 'skipped' : 'missing', absent);
   const { contextActive, memGetInfo, ordinal } = device;
   if (isFailure(memGetInfo)) return failed(memGetInfo);
   if (memGetInfo !== undefined)
@@ -40,21 +40,21 @@ export function cudaMemory({ cuda: device, hidden }: DevicePair, context: Memory
   if (typeof answer !== 'string') return read(answer, answer.from);
   // The memory was not asked for, but a device that does not even say whether it has a context has failed.
   if (isFailure(contextActive) && contextActive.name !== 'SYMBOL_MISSING') return failed(contextActive);
-  return nothing('untried', answer);
+  return nothing('skipped', answer);
 }
 
 const NOT_READ =
   'not read: it needs a CUDA context and this process has none (memGetInfo: child or inProcess reads it)';
 
 function read({ free, total }: MemGetInfo, from: string): CudaMemory {
-  return { memory: { free, total }, from, state: 'read', failure: null };
+  return { memory: { free, total }, from, state: 'ok', failure: null };
 }
 
 function failed(failure: Failure): CudaMemory {
-  const state = failure.name === 'TIMEOUT' ? 'silent' : 'failed';
+  const state = failure.name === 'TIMEOUT' ? 'timeout' : 'failed';
   return { memory: null, from: reason(failure), state, failure };
 }
 
-function nothing(state: 'untried' | 'absent', from: string): CudaMemory {
+function nothing(state: 'skipped' | 'missing', from: string): CudaMemory {
   return { memory: null, from, state, failure: null };
 }

@@ -18,7 +18,7 @@ export function knownIdentities(binding: NativeBinding): Identities | undefined 
 /**
  * The report of the binary with names, ids and attributes, also where it left them out because the caller had them.
  *
- * @param before what was known when it was asked for.
+ * @param before the report that was known when it was asked for.
  */
 export function withIdentities(
   binding: NativeBinding,

@@ -2,7 +2,8 @@
 
 import type { Failure } from '../../base/errors.ts';
 import { isFailure, Provenance, reason } from '../../base/facts.ts';
-import type { Allocatable, DeviceSnapshot, HostMemory, Snapshot } from '../../types/index.ts';
+import { DEVICE_ATTRIBUTES } from '../../types/device.ts';
+import type { Allocatable, DeviceAttribute, DeviceSnapshot, HostMemory, Snapshot } from '../../types/index.ts';
 import { cacheOnGpu, type GpuNode } from '../host/gpu-nodes.ts';
 import type { KernelFacts } from '../host/kernel.ts';
 import { type AllocatableFacts, allocatable } from '../memory/allocatable.ts';
@@ -13,8 +14,7 @@ import { memoryModel } from '../memory/model.ts';
 import { otherUsers } from '../memory/others.ts';
 import { quirkNotes } from '../memory/quirks.ts';
 import { views } from '../memory/views.ts';
-import type { NativeCudaReport, NativeNvmlDevice, NativeNvmlReport } from '../native/contract.ts';
-import { deviceAttributes } from './attributes.ts';
+import type { NativeCudaDevice, NativeCudaReport, NativeNvmlDevice, NativeNvmlReport } from '../native/contract.ts';
 import type { ChildReadings } from './child-readings.ts';
 import { type CudaMemory, cudaMemory } from './cuda-memory.ts';
 import { callFailure, type DeviceFacts, deviceFailures } from './failures.ts';
@@ -197,7 +197,7 @@ function allocatableBytes(
   provenance: Provenance,
 ): Allocatable {
   const { bytes, from, safe } = allocatable(facts);
-  const refused = memGetInfo.state === 'failed' || memGetInfo.state === 'absent';
+  const refused = memGetInfo.state === 'failed' || memGetInfo.state === 'missing';
   provenance.record('allocatable', gone ?? `${from}${refused ? `; ${UNUSABLE}` : ''}`);
   provenance.record('allocatable.safe', gone ?? (refused ? `${UNUSABLE}: ${memGetInfo.from}` : safe.from));
   if (safe.between !== null) provenance.record('allocatable.safeHigh', safe.between);
@@ -256,3 +256,21 @@ function processes(
   provenance.record('processesComplete', from);
   return { processes, processesComplete: complete };
 }
+
+/** @param absent why `attributes` is undefined, or lacks one: CUDA did not read it. */
+function deviceAttributes(
+  attributes: NativeCudaDevice['attributes'],
+  provenance: Provenance,
+  absent: string,
+): DeviceSnapshot['attributes'] {
+  const values: DeviceSnapshot['attributes'] = { ...NO_ATTRIBUTES };
+  for (const [name, path] of ATTRIBUTE_PATHS)
+    values[name] = provenance.read(path, attributes?.[name], 'CUDA device attribute', absent);
+  return values;
+}
+
+const ATTRIBUTE_PATHS = DEVICE_ATTRIBUTES.map((name) => [name, `attributes.${name}`] as const);
+const NO_ATTRIBUTES = Object.fromEntries(DEVICE_ATTRIBUTES.map((name) => [name, null])) as Record<
+  DeviceAttribute,
+  null
+>;

@@ -2,6 +2,7 @@
 
 import type { Failure } from '../../base/errors.ts';
 import { isFailure, reason } from '../../base/facts.ts';
+import { DEVICE_ATTRIBUTES } from '../../types/device.ts';
 import type { CallFailure, DeviceFailure } from '../../types/index.ts';
 import type { NativeCudaDevice, NativeNvmlDevice } from '../native/contract.ts';
 
@@ -37,8 +38,10 @@ export function deviceFailures({ cuda, memGetInfo, nvml, timedOut }: DeviceFacts
   const found: DeviceFailure[] = [];
   add(found, 'cuda', 'cuda', memGetInfo);
   if (cuda !== null) {
-    for (const [name, fact] of Object.entries(cuda.attributes ?? {}))
+    for (const name of DEVICE_ATTRIBUTES) {
+      const fact = cuda.attributes?.[name];
       if (isFailure(fact)) add(found, 'cuda', `attributes.${name}`, fact);
+    }
     add(found, 'cuda', 'computeCapability', cuda.computeCapability);
     add(found, 'cuda', 'name', cuda.name);
     add(found, 'cuda', 'uuid', cuda.uuid);

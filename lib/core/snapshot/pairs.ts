@@ -1,6 +1,6 @@
 /**
- * Pairs the devices of CUDA with those of NVML: the same GPU has the same PCI address in both lists. A lost GPU may have
- * none in one of them; then it is the one that is left over.
+ * Pairs the devices of CUDA with those of NVML: the same GPU has the same PCI address in both lists. A lost GPU may
+ * have none in one of them; then it is the device that is left over.
  */
 
 import { isFailure } from '../../base/facts.ts';
@@ -45,7 +45,7 @@ export function pairDevices(cuda: NativeCudaDevice[], nvml: NativeNvmlDevice[]):
 }
 
 /**
- * A GPU whose identity one library cannot read is the one that is left over in the other list. Nothing tells several of
+ * A GPU whose identity one library cannot read is the GPU that is left over in the other list. Nothing tells several of
  * them apart; that makes no difference if all gave the same answer: the number of GPUs is right, and the index is left
  * out.
  */

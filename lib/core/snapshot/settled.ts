@@ -1,6 +1,5 @@
 /** Memory that comes back after a process has ended: the driver gives it back in its own time. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Provenance } from '../../base/facts.ts';
 import { MiB } from '../../base/format.ts';
 import { kernelFiles, parseFact } from '../host/files.ts';
@@ -13,7 +12,7 @@ import { native } from '../native/binding.ts';
 export const POLL_MS = 50;
 /** 92 GB came back within 5 s (driver 580.178.04); memory that has not moved for this long will not come back. */
 const STABLE_MS = 1000;
-/** Fluctuation of what is available on an idle machine. */
+/** Fluctuation of available memory on an idle machine. */
 const NOISE = 64 * MiB;
 
 /**
@@ -39,8 +38,8 @@ export interface Settling {
 }
 
 /**
- * Waits until as much is available as `goal`, or what is available no longer grows. `settled` false: neither before the limit
- * or the end of `signal`.
+ * Waits until as much is available as `goal`, or available memory no longer grows. `settled` false: neither before the
+ * limit or the end of `signal`.
  */
 export async function memorySettled({
   goal,
@@ -61,6 +60,6 @@ export async function memorySettled({
     }
     if (now - grewAt >= STABLE_MS && available >= least) return { available, settled: true };
     if (now - started >= limitMs || signal?.aborted === true) return { available, settled: false };
-    await sleep(POLL_MS);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

@@ -31,7 +31,7 @@ export function stopOutcome({ cause, reason }: Stop, trip: NativeGuard['trip']):
   return { state: tripReason === 'parent' ? 'aborted' : tripReason, boundBy: reason };
 }
 
-/** The next step would exceed the device's free memory, or take of it what stays free for other users. */
+/** The next step would exceed the device's free memory, or take memory that stays free for other users. */
 export function deviceOutcome({ device }: Headroom, nextBytes: number, shareBytes: number): StressOutcome {
   if (shareBytes > 0) {
     return {

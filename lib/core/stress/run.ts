@@ -75,8 +75,8 @@ function searchCeiling(
 }
 
 /**
- * All memory of a device of its own: what a driver gives beyond it is the host's (sysmem fallback), and no maximum of the
- * device. null: the device has none, or its size is not known.
+ * All memory of a device of its own: memory that a driver gives beyond it is the host's (sysmem fallback), and no
+ * maximum of the device. null: the device has none, or its size is not known.
  */
 function ownMemory(
   { attributes, memoryModel }: Baseline['device'],
@@ -119,7 +119,7 @@ function report(
 /** If the guard ended the process, it found the edge: report its reason, not `lost`. */
 function lostState({ end, guard }: ProbeRun<StressResult>): StressState {
   if (guard !== null && guard.reason !== 'parent') return guard.reason;
-  return end === 'done' ? 'lost' : end;
+  return end === 'complete' ? 'lost' : end;
 }
 
 function largestHeld(steps: readonly StressStep[]): number {

@@ -6,7 +6,7 @@ import type { AllocatorKind } from '../../types/index.ts';
 import type { ChildContext, Stop } from '../probe/context.ts';
 import type { CounterReader } from '../probe/counter-reader.ts';
 import { type CounterSeries, type Counters, median } from '../probe/counters.ts';
-import { isCallers, stepFailure } from '../probe/outcome.ts';
+import { stepFailure, stopState } from '../probe/outcome.ts';
 import { stepLimitMs } from '../probe/step-limit.ts';
 import type { Measurement } from './protocol.ts';
 
@@ -135,7 +135,7 @@ async function unlessStopped<T>(
 
 function stopEnd(stop: Stop | null): EarlyEnd | null {
   if (stop === null) return null;
-  return { state: isCallers(stop.cause) ? 'aborted' : 'stopped', reason: stop.reason, hung: false };
+  return { state: stopState(stop.cause), reason: stop.reason, hung: false };
 }
 
 function measurement(

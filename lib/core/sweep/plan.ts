@@ -46,7 +46,7 @@ export interface ManagedFacts {
 
 /**
  * Returns why managed memory of this size is refused; null: it is not. It must fit the free memory of a device with its
- * own memory; with `oversubscribe` it may exceed that by what the host can spare above its floor.
+ * own memory; with `oversubscribe` it may exceed that by the memory that the host can spare above its floor.
  */
 export function managedRefusal(bytes: number, facts: ManagedFacts): string | null {
   const { deviceFree, floor, memAvailable, memoryModel, oversubscribe } = facts;

@@ -24,7 +24,7 @@ export class Progress {
     this.#onEvent = onEvent;
   }
 
-  /** @returns what the caller's function returned. */
+  /** @returns the result of the caller's function. */
   receive(event: SweepMessage): void | Promise<void> {
     if (event.type === 'plan') {
       this.#planned = event.steps;
@@ -47,7 +47,7 @@ export class Progress {
 
   /** All planned steps: the reported ones, the one during which the child ended, and those that were not reached. */
   allSteps({ reason, state }: RunOutcome): SweepStep[] {
-    const currentState = state === 'lost' || state === 'stopped' ? state : 'aborted';
+    const currentState = state === 'complete' ? 'lost' : state;
     const done = this.#steps.length;
     const missing = this.#planned.slice(done).map((planned, at) => {
       if (this.#current !== done + at)

@@ -1,6 +1,6 @@
 /** Messages between parent and child of a sweep. */
 
-import type { AllocatorKind, SweepStepState } from '../../types/index.ts';
+import type { AllocatorKind, SweepStep } from '../../types/index.ts';
 import type { Stop } from '../probe/context.ts';
 import type { NvmlTarget } from '../probe/counter-reader.ts';
 import type { CounterSeries, CounterSources } from '../probe/counters.ts';
@@ -27,7 +27,7 @@ export interface PlannedSize {
 
 /** One step's measurement: one number per repeat in each list, in simulated milliseconds on a simulated machine. */
 export interface Measurement {
-  state: Exclude<SweepStepState, 'lost' | 'not-reached'>;
+  state: Exclude<SweepStep['state'], 'lost' | 'not-reached'>;
   reason: string | null;
   /** A native call missed its deadline and has not returned; the sweep cannot go on. */
   hung: boolean;

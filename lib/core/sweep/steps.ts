@@ -1,6 +1,6 @@
 /** Builds the report's steps from the child's measurements: medians and bandwidth. Pure. */
 
-import type { AllocatorKind, SweepStep, SweepStepState, Times } from '../../types/index.ts';
+import type { AllocatorKind, SweepStep, Times } from '../../types/index.ts';
 import { byKind } from '../memory/kinds.ts';
 import { median, movedOver } from '../probe/counters.ts';
 import type { Measurement, PlannedSize } from './protocol.ts';
@@ -44,7 +44,7 @@ export function measuredStep(planned: PlannedSize, sizes: readonly SweepSize[], 
 export function emptyStep(
   planned: PlannedSize,
   sizes: readonly SweepSize[],
-  state: SweepStepState,
+  state: SweepStep['state'],
   reason: string | null,
 ): SweepStep {
   return {

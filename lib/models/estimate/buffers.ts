@@ -19,7 +19,7 @@ export function bufferTerms({ architecture }: ModelFacts, use: Inference): Estim
   return [prefillTerm(architecture, use), own];
 }
 
-/** Servers that profile a step of so many tokens. TensorRT-LLM's --max_num_tokens is 8192 as well. */
+/** True for servers that profile a step of the most tokens. TensorRT-LLM's --max_num_tokens is 8192 as well. */
 function isServer({ program }: Use): boolean {
   return program === 'vllm' || program === 'sglang' || program === 'trtllm';
 }
@@ -160,7 +160,7 @@ function prefillTerm(architecture: Architecture, use: Inference): EstimateTerm {
   };
 }
 
-/** Formula of what a process takes itself. */
+/** Formula of a process's own memory. */
 const MEASURED = 'CUDA context, libraries and host memory of the process: as measured';
 
 /** The process itself: its CUDA context, libraries and host memory, which is the same memory on a unified machine. */

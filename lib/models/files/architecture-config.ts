@@ -172,7 +172,7 @@ function feedForwardWidth(config: ModelConfig): number | null {
 
 /** The width of an expert; null: the config does not say. */
 export function expertWidthOf(config: ModelConfig): number | null {
-  // ERNIE-4.5-VL: of the experts for text, and of those for what it sees.
+  // ERNIE-4.5-VL: of the experts for text, and of those for images.
   const [first] = /^ernie4_5_(?:moe_vl|vl_moe)/.test(config.text('model_type') ?? '')
     ? (config.list('moe_intermediate_size') ?? [])
     : [];
@@ -333,8 +333,8 @@ function withIndex(memory: LayerMemory, config: ModelConfig, index: number): Lay
 }
 
 /**
- * Phi-4-mini-flash (SambaY): the first half alternates between Mamba and a window, then one layer keeps every token, and all
- * behind it use what that keeps.
+ * Phi-4-mini-flash (SambaY): the first half alternates between Mamba and a window, then one layer keeps every token,
+ * and all behind it use those.
  */
 function sambaLayer(config: ModelConfig, shape: ModelShape, index: number): LayerMemory {
   const half = shape.layers / 2;

@@ -68,7 +68,7 @@ export function architectureOfGguf(header: Header, path: string): Architecture |
   };
 }
 
-/** Keys that describe what a layer keeps of earlier tokens. The tensors of the file tell what the other keys change. */
+/** Keys that describe a layer's memory of earlier tokens. The tensors of the file tell what the other keys change. */
 const KEPT =
   /^(?:attention|ssm|wkv|shortconv|kda|rwkv|recurrent|indexer|engram|ngram)\.|window|cache|state|recurrent|memory|ngram|compress|latent/;
 /** Exceptions: factors, ranks of weights, and sizes of layers that a rule reads if there are such layers. */

@@ -84,7 +84,7 @@ export interface Architecture {
   expertsPerToken: number;
   /** Hidden size of one expert; null: dense. */
   expertIntermediate: number | null;
-  /** Size of what an expert reads and writes, where that is not the hidden size (Nemotron 3 Super). */
+  /** Size of an expert's input and output, if that is not the hidden size (Nemotron 3 Super). */
   expertHidden?: number;
   /** Layers at the start of a mixture that have no experts. */
   denseLayers?: number;

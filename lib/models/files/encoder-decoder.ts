@@ -1,6 +1,6 @@
 /**
  * Models with an encoder and a decoder (T5, BART, Whisper), from their config. Facts are those of the model's code in
- * transformers: each layer of the decoder keeps its own keys and values, and those of what the encoder has read.
+ * transformers: each layer of the decoder keeps its own keys and values, and those of the encoder's input.
  */
 
 import { type Architecture, attention, type CrossLayers, grouped } from './architecture.ts';

@@ -15,7 +15,7 @@ export interface ByteSource {
   /** Path in messages. */
   readonly path: string;
   readonly size: number;
-  /** Ends what is done with it. */
+  /** Ends the work on it. */
   readonly signal?: AbortSignal | undefined;
   /** Fills `buffer` with the bytes at `position`. Returns how many; fewer only at the end of the file. */
   read(buffer: Buffer, position: number): Promise<number>;
@@ -39,7 +39,7 @@ export async function withFile<T>(
 ): Promise<T> {
   signal?.throwIfAborted();
   const file = await promised<number>((done) => open(path, constants.O_RDONLY | constants.O_NONBLOCK, done));
-  // Node's threads do what can wait for a disk or a network. The kernel knows the rest of an open file.
+  // Node's threads do work that can wait for a disk or a network. The kernel knows the rest of an open file.
   try {
     const stat = fstatSync(file);
     if (!stat.isFile()) throw modelError(path, 'it is not a regular file');

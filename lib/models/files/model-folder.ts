@@ -7,7 +7,7 @@ import { type ByteSource, modelError, withFile } from './model-file.ts';
 export interface ModelFolder {
   /** Path in messages and reports. */
   readonly path: string;
-  /** Names of what is in it, sorted. */
+  /** Names of its entries, sorted. */
   names(): Promise<readonly string[]>;
   folders(): Promise<readonly ModelFolder[]>;
   /** @throws an error with code ENOENT where there is no such file. */

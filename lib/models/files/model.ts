@@ -7,7 +7,7 @@ import type { ParameterCounts, WeightSum } from './weights.ts';
 
 /** All that an estimate needs: no file is read for it again. */
 export interface ModelFacts extends Model {
-  /** Bytes of the largest file and of the largest tensor: what a loader may hold twice. */
+  /** Bytes of the largest file and of the largest tensor: a loader may hold them twice. */
   readonly largestFile: number;
   readonly largestTensor: number;
   /** Sums over its tensors, largest first; empty: their headers are not at hand. */

@@ -37,7 +37,7 @@ async function configIn(folder: ModelFolder): Promise<ConfigFile | null> {
   return configFile(folder, 'config.json', document);
 }
 
-/** A config.json with what lies beside it, or a config of another name alone. */
+/** A config.json with the files beside it, or a config of another name alone. */
 export async function openConfig(folder: ModelFolder, file: string, name: string): Promise<ModelFacts> {
   const document = await folder.withFile(file, async (source) =>
     parseObject(await readText(source, LONGEST_CONFIG), source.path),
@@ -68,7 +68,7 @@ export function modelOfConfig({ document, path, quantization }: ConfigFile, name
   return { ...emptyModel(name, 'config'), ...read, path, quantization, uncounted };
 }
 
-/** @param names of what is in the folder. */
+/** @param names of the folder's entries. */
 export async function openFolder(folder: ModelFolder, names: readonly string[], name: string): Promise<ModelFacts> {
   const config = await configIn(folder);
   const shards = await shardsOf(folder, names);
@@ -171,8 +171,8 @@ function withTensors(model: ModelFacts, read: readonly SafetensorsFile[]): Model
 }
 
 /**
- * The weight files: a complete set of numbered shards, or what the index lists, or the one model.safetensors, or every
- * file that is neither an adapter nor a second copy (consolidated.safetensors).
+ * The weight files: a complete set of numbered shards, or the files of the index, or the one model.safetensors, or
+ * every file that is neither an adapter nor a second copy (consolidated.safetensors).
  */
 async function shardsOf(folder: ModelFolder, names: readonly string[]): Promise<string[]> {
   const files = names.filter((name) => name.endsWith('.safetensors'));

@@ -6,7 +6,7 @@ import type { ModelFolder } from './model-folder.ts';
 import { openConfig, openFolder, openSafetensors } from './open-folder.ts';
 import { ggufOf, openGguf } from './open-gguf.ts';
 
-/** @param names of what is in the folder. */
+/** @param names of the folder's entries. */
 export async function openFilesIn(folder: ModelFolder, names: readonly string[], name: string): Promise<ModelFacts> {
   const gguf = names.some((entry) => entry.endsWith('.safetensors')) ? null : ggufOf(folder, names);
   return gguf === null ? openFolder(folder, names, name) : openGguf(folder, gguf, name);

@@ -274,7 +274,7 @@ function feedForward(config: ModelConfig, architecture: Architecture, layer: num
   };
 }
 
-/** ERNIE-4.5-VL has a second list of experts, for what it sees: its config gives two widths, and the number twice or once. */
+/** ERNIE-4.5-VL has a second list of experts, for images: its config gives two widths, and the number twice or once. */
 function secondWidth(config: ModelConfig): number {
   if (!/^ernie4_5_(?:moe_vl|vl_moe)/.test(config.text('model_type') ?? '')) return 0;
   const second = config.list('moe_intermediate_size')?.[1];

@@ -81,7 +81,7 @@ function weightsOf(method: string, algorithm: string, described: JsonObject): Om
   }
 }
 
-/** BitNet, torchao, EXL3, HQQ, AQLM and others: what a weight takes is not known. */
+/** BitNet, torchao, EXL3, HQQ, AQLM and others: the size of a weight is not known. */
 const UNKNOWN = (method: string): Omit<Quantization, 'kvDtype'> => ({ method, bits: null, bytesPerWeight: null });
 
 /** Fields that are read here. */

@@ -19,7 +19,7 @@ export interface ReadConfig {
   dtype: string | null;
   /** Fields and values that no rule understands, and that may change memory. */
   unread: string[];
-  /** The same of those that change the weights alone. */
+  /** The same for fields that change the weights alone. */
   uncounted: string[];
 }
 

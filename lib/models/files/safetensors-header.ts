@@ -210,7 +210,7 @@ class HeaderWalk {
     }
   }
 
-  /** Names to strings, which is all that the format allows: what is nested here could take any time and memory. */
+  /** Names to strings, which is all that the format allows: nested values could take any time and memory. */
   #metadata(): void {
     const fail = (what: string): Error => modelError(this.#path, `${what}; the format allows strings`);
     if (this.#next() !== OPEN_OBJECT) throw fail('its __metadata__ is no object of strings');

@@ -1,5 +1,5 @@
 /**
- * Shards of a model far away: some headers are read, and the tensors of the other shards are those of the same name in another
+ * Shards of a model far away: some headers are read, and tensors of the others are those of the same name in another
  * layer. That is no guess: a shard whose file has not the size of these tensors and of a header for them is read, too.
  */
 

@@ -31,7 +31,7 @@ export function towerParameters(whole: ModelConfig): { parameters: number; odd: 
 }
 
 function transformer(tower: ModelConfig): number | null {
-  // Qwen2-VL's hidden size is that of what comes out.
+  // Qwen2-VL's hidden size is that of the output.
   const width = tower.count(['embed_dim', 'hidden_size', 'd_model', 'width']);
   const layers = tower.count(['depth', 'num_hidden_layers', 'encoder_layers', 'layers']);
   if (width === null || layers === null) return null;

@@ -24,18 +24,24 @@ const loadLargest = lazy(() => Promise.all([import('./options.ts'), import('./la
 const loadTogether = lazy(() => Promise.all([import('./options.ts'), import('./together.ts')]));
 const loadTable = lazy(() => Promise.all([import('./options.ts'), import('./table.ts')]));
 
+/** Tells which precisions of the weights fit. Throws as for a need; also for a model whose parameters cannot be counted. */
+export function fit(question: FitTableQuestion): Promise<FitTable>;
+/** Tells which is the largest model that fits, by precision and use. Throws as for a need. */
+export function fit(question: FitLargestQuestion): Promise<FitLargest>;
+/**
+ * Tells whether several models fit at the same time, and in which order they start. Throws as for a need, and for a program
+ * whose models may take more later than at their start.
+ */
+export function fit(question: FitTogetherQuestion): Promise<FitTogether>;
 /**
  * Tells whether a need fits into the machine of a snapshot: the limit is memory that can be loaded safely
  * (`allocatable.safe`), and beside it stands each program's decision by its own rule on its own reading. Allocates
  * nothing; reads nothing of the machine, and of a model the headers and the config.
  *
- * @param question a need (`bytes`, `model` or `estimate`), or `table`, `largest` or `together`.
+ * @param question one of `bytes`, `model` and `estimate`, and the `snapshot`.
  * @throws TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad arguments; for a model also as
  *   `openModel()`. A number that is not known is the verdict `unknown`.
  */
-export function fit(question: FitTableQuestion): Promise<FitTable>;
-export function fit(question: FitLargestQuestion): Promise<FitLargest>;
-export function fit(question: FitTogetherQuestion): Promise<FitTogether>;
 export function fit(question: FitQuestion): Promise<FitReport>;
 export async function fit(
   question: FitTableQuestion | FitLargestQuestion | FitTogetherQuestion | FitQuestion,

@@ -1,4 +1,4 @@
-/** llama.cpp and Ollama: what they project to use against what a device has free; what does not fit goes to the CPU. */
+/** llama.cpp and Ollama: projected use against free memory of a device; layers that do not fit go to the CPU. */
 
 import { formatBytes, formatCount, MiB } from '../../base/format.ts';
 import { CONTEXT_STEP } from '../../base/limits.ts';
@@ -53,7 +53,7 @@ export function llamaContext(
 
 /**
  * The terms that it counts for the device: also those of a draft model (common/fit.cpp, `common_fit_extra_model`) and
- * of a projector, which the server adds to the target instead. Without its host buffer, itself and adapters.
+ * of a projector, which the server adds to the target instead. Its host buffer, itself and adapters are out.
  */
 const PROJECTED = new Set(['compute-buffer', 'draft-compute-buffer', 'projector', 'bytes']);
 
@@ -71,7 +71,7 @@ export function llamaCpp(input: ProgramInput): FitProgramReport {
   const { targetBytes: target = FIT_TARGET } = llama;
   const { reduceBy, unchanged } = llamaFit(projected.bytes, reading.bytes, target);
   const shortened = unchanged ? null : shortenedContext(input, projected.bytes, reading.bytes);
-  // Nothing is left that it may change: it allocates what it was told, and the machine alone decides.
+  // It may change nothing any more: it allocates what it was told, and the machine alone decides.
   const isTold = llama.layersAreGiven === true && shortened === null;
   const misread = !unchanged && input.limit !== null && need.total.high <= input.limit;
   return {
@@ -171,7 +171,7 @@ function reductionText({ llama }: ProgramInput, shortened: number | null): strin
   return 'keeps layers or experts on the CPU';
 }
 
-/** Every layer on the GPU; and without asking what is free. */
+/** Puts every layer on the GPU, without asking for free memory. */
 const ON_GPU = ['-ngl', '999'];
 const UNASKED = [...ON_GPU, '-fit', 'off'];
 

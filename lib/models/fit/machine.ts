@@ -119,7 +119,7 @@ function otherwise(snapshot: Snapshot, device: DeviceSnapshot): number | null {
 const NOTHING_FREED: Freed = { bytes: 0, hugePages: false };
 const UNKNOWN = { pool: null, limit: null, uncertain: null, refusal: null, steps: [], freed: NOTHING_FREED };
 
-/** Too little memory is no refusal here: the limit and the steps that raise it say so. */
+/** Too little memory is no refusal here: the limit and the steps that raise it tell. */
 const TOO_LITTLE: readonly Finding['id'][] = ['memory.available', 'gpu.memory'];
 
 function refusalOf({ judgement }: Snapshot): Finding | null {

@@ -137,7 +137,7 @@ function settingOf(tried: Change, { report }: ModelAnswer, { question }: Search)
   return { change, text: textOf(change), need, flags: program?.flags ?? null };
 }
 
-/** vLLM's share of the total, SGLang's of what is free, TensorRT-LLM's of what is free after loading. */
+/** vLLM's share of the total, SGLang's of free memory, TensorRT-LLM's of free memory after loading. */
 function shareIn({ before, free, kvCache, loaded, requested, static: pool, total }: Record<string, number>): number {
   const ofFree = loaded === undefined ? (pool ?? 0) / (before ?? 1) : (kvCache ?? 0) / ((free ?? 0) - loaded);
   return Math.round((requested !== undefined && total !== undefined ? requested / total : ofFree) * 100) / 100;

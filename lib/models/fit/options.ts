@@ -230,7 +230,7 @@ function checkVersion(name: string, value: unknown, { program }: Given): string 
   return value.replace(/^[vb]/i, '');
 }
 
-/** What an estimate was made for. */
+/** Use for which an estimate was made. */
 export interface JudgedUse {
   /** Tokens of one sequence. */
   context: number;
@@ -256,7 +256,7 @@ export interface CheckedNeed {
   mtpLayers: number | null;
   /** Attention heads, and those of keys and values; null: unknown. */
   heads: { all: number; keyValue: number | null } | null;
-  /** Why the total says little, and the least that it takes; null: every part of it is counted. */
+  /** The reason why the total says little, and the least that it takes; null: every part of it is counted. */
   unknown: { why: string; least: number } | null;
 }
 
@@ -292,7 +292,7 @@ export function checkEstimate(estimate: FitEstimate | undefined): CheckedNeed {
     })),
     kvBytesPerToken: kvBytesPerToken == null ? null : checkAmount('kvBytesPerToken', kvBytesPerToken, 0),
     peak: { bytes: Math.max(peak.bytes, total.bytes), low: peak.low, high: Math.max(peak.high, total.high) },
-    // Of a number of parameters no context is known.
+    // No context is known for a number of parameters.
     use:
       use === undefined || use.context === 0
         ? null

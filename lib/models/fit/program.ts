@@ -43,7 +43,7 @@ export interface Together {
 
 export type Rule = (input: ProgramInput) => FitProgramReport;
 
-/** What a program answers, without the flags and remedies. */
+/** Answer of a program, without the flags and remedies. */
 export type ProgramOutcome = Judged & Pick<FitProgramReport, 'inequality' | 'decision' | 'message' | 'numbers'>;
 
 /** A free memory that a program reads. `later`: after `remedy`; null: there is nothing to be done about it. */

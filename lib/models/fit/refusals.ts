@@ -7,7 +7,7 @@ import { MODEL_PROGRAMS } from '../../types/programs.ts';
 import { none } from './flags.ts';
 import type { ProgramInput } from './program.ts';
 
-/** The refusal of a program; null: it does not refuse, or what it goes by is not known. */
+/** The refusal of a program; null: it does not refuse, or the facts of its rule are not known. */
 export function refusalBySettings(program: FitProgram, input: ProgramInput): FitProgramReport | null {
   return (
     byHeads(program, input) ??

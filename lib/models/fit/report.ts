@@ -165,7 +165,7 @@ const NOT_HERE = { verdict: 'no', expectedFits: false, ...NO_ADVICE } as const;
 
 const UNJUDGED = { verdict: 'unknown', expectedFits: null, ...none('It is not known whether it fits.') } as const;
 
-/** A no is none where what may be loaded beyond what is certain would change it. */
+/** A no becomes unknown if memory beyond the certain limit would change it. */
 function ifCertain(
   report: FitProgramReport,
   rule: Rule,

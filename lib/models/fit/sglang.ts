@@ -1,4 +1,4 @@
-/** SGLang: a share of what was free before loading, for weights and cache together. */
+/** SGLang: a share of the memory free before loading, for weights and cache together. */
 
 import { formatBytes, formatCount, inGiB } from '../../base/format.ts';
 import type { FitProgramReport, FitRange, FitVerdict } from '../../types/index.ts';

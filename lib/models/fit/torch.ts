@@ -7,8 +7,8 @@ import { ifExpected, inequalityOf, judged } from './judge.ts';
 import { isWeights, type ProgramInput, readingOf, sumOf, unreadable } from './program.ts';
 
 /**
- * PyTorch has no rule of its own: an allocation fails when the driver gets no pages. Programs on top of it (bitsandbytes,
- * transformers, Unsloth) ask torch.cuda.mem_get_info first, and that is what is judged here.
+ * PyTorch has no rule of its own: an allocation fails when the driver gets no pages. Programs on top of it
+ * (bitsandbytes, transformers, Unsloth) ask torch.cuda.mem_get_info first: that is judged here.
  */
 export function torch(input: ProgramInput): FitProgramReport {
   const { need } = input;

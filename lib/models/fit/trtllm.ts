@@ -1,4 +1,4 @@
-/** TensorRT-LLM: a share of what is free after loading, for the KV cache alone. */
+/** TensorRT-LLM: a share of the memory free after loading, for the KV cache alone. */
 
 import { formatBytes, formatCount, inGiB } from '../../base/format.ts';
 import type { FitProgramReport, FitRange } from '../../types/index.ts';
@@ -19,7 +19,7 @@ import {
 interface TrtllmStart {
   /** cudaMemGetInfo's free before it loads: on unified memory page cache counts as used. */
   free: number;
-  /** Weights, the peak of its profiling run, and what is in use outside PyTorch. */
+  /** Weights, the peak of its profiling run, and memory in use outside PyTorch. */
   loaded: number;
   /** free_gpu_memory_fraction of kv_cache_config. */
   fraction: number;

@@ -1,4 +1,4 @@
-/** Answers of the Hub on disk, for this user only: nothing is read twice, and what was read is there without a network. */
+/** Answers of the Hub on disk, for this user only: nothing is read twice, and a network is not needed later. */
 
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readdirSync, readSync } from 'node:fs';
@@ -18,7 +18,7 @@ export class HubCache {
     this.#path = path;
   }
 
-  /** @param key what the bytes are of, with its ETag where they may change. null: they are not there. */
+  /** @param key names the source of the bytes, with its ETag if they may change. null: they are not there. */
   read(key: string): Buffer | null {
     return this.#in((folder) => {
       if (folder.stat(fileOf(key)) === undefined) return null;

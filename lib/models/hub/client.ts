@@ -60,7 +60,7 @@ export class HubClient {
   }
 
   /**
-   * @param what is asked for, as errors name it.
+   * @param names the request in errors.
    * @param expected statuses besides 200 that are answers.
    * @throws UmaError ERR_UMA_NETWORK, ERR_UMA_PERMISSION, ERR_UMA_MODEL; the signal's reason.
    */
@@ -187,7 +187,7 @@ class Stall {
     if (!this.isOver) this.#timer.refresh();
   }
 
-  /** Gives up what is still to come. */
+  /** Gives up the rest. */
   end(): void {
     clearTimeout(this.#timer);
   }

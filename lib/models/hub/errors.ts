@@ -1,8 +1,8 @@
-/** Errors of the Hub, one line each: what was asked, what came, what to do. */
+/** Errors of the Hub, one line each: the request, the answer, the remedy. */
 
 import { UmaError, type UmaErrorCode } from '../../base/errors.ts';
 
-/** @param what was asked for: "hf:org/name", "config.json of hf:org/name". */
+/** @param the request: "hf:org/name", "config.json of hf:org/name". */
 export function hubError(
   what: string,
   name: string,

@@ -9,7 +9,7 @@ import { hubError, notRead } from './errors.ts';
 const MOST_BYTES = 128 * MiB;
 /** Smaller files are read whole. */
 const SMALL = MiB / 2;
-/** Longest range of a file that is read from its beginning on, beyond what was asked for. */
+/** Longest range of a file that is read from its beginning on, beyond the requested bytes. */
 const LONGEST_AHEAD = 8 * MiB;
 
 interface Segment {
@@ -60,12 +60,12 @@ export class HubFile {
     return length;
   }
 
-  /** Keeps what was read for the next time. */
+  /** Keeps the bytes read for the next time. */
   keep(): void {
     if (this.#key !== null && this.#isChanged) this.#cache.write(this.#key, format(this.#segments));
   }
 
-  /** Copies what is there from `position` on. */
+  /** Copies the known bytes from `position` on. */
   #copy(buffer: Buffer, position: number): number {
     const segment = this.#segments.find(({ at, bytes }) => position >= at && position < at + bytes.length);
     return segment === undefined ? 0 : segment.bytes.copy(buffer, 0, position - segment.at);

@@ -13,7 +13,7 @@ export interface HubSettings {
   /** The endpoint is on this machine, where http is not read by others. */
   isLoopback: boolean;
   token: string | null;
-  /** HF_HUB_OFFLINE: only what was read before. */
+  /** HF_HUB_OFFLINE: answers of earlier reads only. */
   isOffline: boolean;
   /** null: this user has no home. */
   cacheFolder: string | null;

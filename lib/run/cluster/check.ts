@@ -17,7 +17,7 @@ import type {
 import { CLUSTER, type ClusterCheckOptions, type ClusterOptions } from './options.ts';
 import { differencesAmong, unanswered, weakestFirst } from './report.ts';
 
-/** What is asked of each machine. */
+/** Question to each machine. */
 export type Asked = FitNeed & FitOptions;
 
 /** The question of fit(), which checks it. */

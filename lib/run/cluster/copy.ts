@@ -82,7 +82,7 @@ export async function putFile(host: string, copy: Copy, signal: AbortSignal | un
       stdin: file,
     });
     if (end.how === 'exited' && end.code === 0) return null;
-    if (end.how === 'late') return `it took longer than ${formatDuration(COPY_MS)}`;
+    if (end.how === 'timeout') return `it took longer than ${formatDuration(COPY_MS)}`;
     return clean(end.stderr).trim().slice(-300) || `the copy ended with exit code ${end.code ?? 'unknown'}`;
   } finally {
     closeSync(file);

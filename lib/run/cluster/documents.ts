@@ -1,6 +1,6 @@
 /**
- * JSON documents in what a machine printed, each from a line that begins with "{" to its closing bracket. Other lines are
- * passed over: the greeting of a shell, a banner of any length. Bounded: what is longer than a snapshot can be is cut.
+ * JSON documents in the output of a machine, each from a line that begins with "{" to its closing bracket. Other lines
+ * are passed over: the greeting of a shell, a banner of any length. Text longer than any snapshot is cut.
  */
 
 import { stripVTControlCharacters } from 'node:util';

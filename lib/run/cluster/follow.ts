@@ -71,7 +71,7 @@ class FollowedHost {
   async next(longest: Promise<void>): Promise<ClusterMachine> {
     if (this.#answer === null || this.#isRead) await Promise.race([this.#coming(), longest]);
     const answer = this.#answer;
-    if (answer === null) return unusable(this.#host, 'late', 'it has not answered yet');
+    if (answer === null) return unusable(this.#host, 'timeout', 'it has not answered yet');
     this.#isRead = true;
     const sinceMs = performance.now() - this.#cameMs;
     return { ...answer, ageMs: answer.ageMs === null ? null : Math.round(answer.ageMs + sinceMs) };

@@ -33,8 +33,8 @@ async function readAll(question: Question): Promise<ClusterMachine[]> {
 }
 
 /**
- * The memory of several machines, the weakest first: asked by the user's own ssh, all at the same time, or read from
- * what a pipe has gathered. Each machine judges itself what it can load; nothing is started there.
+ * The memory of several machines, the weakest first: asked by the user's own ssh, all at the same time, or read from a
+ * pipe. Each machine judges itself what it can load; nothing is started there.
  *
  * @throws as `readMachines`.
  */

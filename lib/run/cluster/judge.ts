@@ -16,7 +16,7 @@ export interface MachineAnswer {
   cameAt: number;
 }
 
-/** A reading takes less than a second, and two machines start at the same time: what is older is an answer of before. */
+/** A reading takes less than a second, and two machines start at the same time: an older one is an earlier answer. */
 const MOST_AGE_MS = 60_000;
 /** Clocks without NTP differ by more. */
 const MOST_AHEAD_MS = 5000;
@@ -52,7 +52,7 @@ export function judgeAnswer(answer: MachineAnswer): ClusterMachine {
 /**
  * The one document that was printed, unless it says that umaprobe failed.
  *
- * @param noun what was asked for: "snapshot".
+ * @param noun the requested document: "snapshot".
  */
 export function onlyDocument({ found, host }: MachineAnswer, noun: string): { document: object } | ClusterMachine {
   const [first, second] = found;

@@ -88,8 +88,13 @@ export function answerAtEnd<Usable extends object = never>(
   judge: (answer: MachineAnswer) => Usable | ClusterMachine = judgeAnswer,
 ): Usable | ClusterMachine {
   if (end.how === 'exited' && end.code === 0) return judge({ host, found, cameAt: Date.now() });
-  if (end.how === 'late')
-    return unusable(host, 'late', `no whole answer came within ${formatDuration(deadlineMs)}`, 'try it by hand: ssh');
+  if (end.how === 'timeout')
+    return unusable(
+      host,
+      'timeout',
+      `no whole answer came within ${formatDuration(deadlineMs)}`,
+      'try it by hand: ssh',
+    );
   if (end.how === 'flooded') return unusable(host, 'unreadable', 'it printed more than an answer can have');
   // A document that says why goes before an exit code, and so does an empty recording.
   const said = found.length === 0 ? null : judge({ host, found, cameAt: Date.now() });
@@ -133,7 +138,7 @@ function failed(host: string, line: string, { code, stderr }: SshEnd): ClusterMa
   return unusable(host, 'failed', said === '' ? how : `${how}: ${said}`);
 }
 
-/** The error of a Node program, which its trace follows; else the last line with words: what is before may be a banner. */
+/** The error of a Node program, which its trace follows; else the last line with words: a banner may be before. */
 function lastWords(stderr: string): string {
   const lines = stderr.split(/[\r\n]+/).map((line) => clean(line).trim());
   const error = lines.findLast((line) => /^\w*Error: /.test(line));

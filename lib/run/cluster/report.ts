@@ -1,4 +1,4 @@
-/** The report of cluster(): the weakest machine first, and what can be loaded on each. */
+/** The report of cluster(): the weakest machine first, and the bytes that can be loaded on each. */
 
 import { formatBytes } from '../../base/format.ts';
 import { differencesOf } from '../../core/memory/differences.ts';
@@ -6,7 +6,7 @@ import type { ClusterMachine, ClusterReport, HostDifference, Level } from '../..
 
 const LEVELS: readonly Level[] = ['ok', 'notice', 'warning', 'danger'];
 
-/** Lowest first: no answer, nothing known, then what can be loaded. */
+/** The lowest come first: no answer, nothing known, then by the bytes that can be loaded. */
 export function weakestFirst(machines: readonly ClusterMachine[]): ClusterMachine[] {
   const rank = ({ snapshot }: ClusterMachine): number =>
     snapshot === null ? -2 : (snapshot.judgement.safe.bytes ?? -1);

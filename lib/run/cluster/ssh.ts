@@ -6,6 +6,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { MiB } from '../../base/format.ts';
 import { startProcess } from '../../base/start-process.ts';
+import type { ResultWord } from '../../types/index.ts';
 
 /** A machine that is off is known by then. Whole seconds, as ssh has it. */
 const CONNECT_S = 5;
@@ -18,8 +19,8 @@ const MOST_STDERR = 4096;
 const LAST_WORDS_MS = 100;
 
 export interface SshEnd {
-  /** `late`: it did not end within the deadline. `flooded`: it printed without end. */
-  how: 'exited' | 'late' | 'flooded';
+  /** `flooded`: it printed without end. */
+  how: Extract<ResultWord, 'exited' | 'timeout'> | 'flooded';
   /** null: a signal ended it, or it was not waited for. */
   code: number | null;
   /** The end of stderr. */
@@ -32,7 +33,7 @@ export interface SshOptions {
   signal: AbortSignal | undefined;
   /** Takes stdout as text, piece by piece. It calls `renew` once an answer is whole and another one may come. */
   onText: (text: string, renew: () => void) => void;
-  /** It runs until it is ended: were its connection the one that ssh keeps, sessions of the user in it would end, too. */
+  /** It runs until it is ended: sessions of the user would end, too, if ssh kept its connection for them. */
   stays?: boolean;
   /** Descriptor of a file for stdin of the command; default: empty. */
   stdin?: number;
@@ -58,7 +59,7 @@ export async function runBySsh(host: string, line: string, options: SshOptions):
     return await new Promise<SshEnd>((resolve, reject) => {
       const end = (how: SshEnd['how']): void =>
         resolve({ how, code: how === 'exited' ? child.exitCode : null, stderr });
-      timer = setTimeout(() => end('late'), deadlineMs);
+      timer = setTimeout(() => end('timeout'), deadlineMs);
       const renew = (): void => {
         bytes = 0;
         timer?.refresh();

@@ -6,7 +6,6 @@
 import { MOST_COUNTED } from '../../types/explain.ts';
 import type { ErrorNumber } from '../../types/index.ts';
 import { AnchorSearch } from './anchors.ts';
-import { countLineBreaks } from './line-breaks.ts';
 import { MESSAGES } from './messages/index.ts';
 import type { Message } from './messages/message.ts';
 import { LINE_FEED, lineOf, passage } from './passage.ts';
@@ -75,7 +74,7 @@ export class ErrorScanner {
     }
   }
 
-  /** Searches the rest. Returns what was found, in the order of first occurrence, and the number of lines. */
+  /** Searches the rest. Returns the messages, in the order of first occurrence, and the number of lines. */
   end(): { found: FoundMessage[]; lines: number } {
     this.#searchTo(this.#filled);
     this.#countTo(this.#offset + this.#filled);
@@ -83,7 +82,7 @@ export class ErrorScanner {
     return { found: [...this.#found.values()], lines: this.#lineBreaks + (this.#endsLine ? 0 : 1) };
   }
 
-  /** Makes room: keeps what is not searched, and the history before it. */
+  /** Makes room: keeps the text that is not searched, and the history before it. */
   #forget(): void {
     const keepFrom = Math.max(0, this.#searched - HISTORY + AFTER + 1);
     this.#countTo(this.#offset + keepFrom);
@@ -187,4 +186,26 @@ export class ErrorScanner {
     this.#lineBreaks += offset < this.#countedTo ? -breaks : breaks;
     this.#countedTo = offset;
   }
+}
+
+const LINE_FEEDS = 0x0a0a0a0a;
+const LOW_BITS = 0x7f7f7f7f;
+const HIGH_BITS = 0x80808080 | 0;
+
+/** Line feeds in `bytes` from `start` to `end`, counted four bytes at a time. */
+export function countLineBreaks(bytes: Buffer, start: number, end: number): number {
+  let count = 0;
+  let at = start;
+  for (; at < end && (bytes.byteOffset + at) % 4 !== 0; at++) if (bytes[at] === 10) count++;
+  if (at >= end) return count;
+  const whole = Math.floor((end - at) / 4);
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset + at, whole);
+  for (let index = 0; index < whole; index++) {
+    // A byte of `rest` is 0 for a line feed; its high bit in `feeds` is then 1, and no other bit is.
+    const rest = (words[index] as number) ^ LINE_FEEDS;
+    const feeds = ~(((rest & LOW_BITS) + LOW_BITS) | rest) & HIGH_BITS;
+    if (feeds !== 0) count += Math.imul(feeds >>> 7, 0x01010101) >>> 24;
+  }
+  for (at += 4 * whole; at < end; at++) if (bytes[at] === 10) count++;
+  return count;
 }

@@ -17,7 +17,7 @@ const loadErrors = lazy(() => import('./error-report.ts'));
  * remedy. Reads the machine and its processes, unless a snapshot is given. Changes nothing, and creates no CUDA
  * context. A healthy machine has no findings; `unknown` says what could not be judged.
  *
- * @throws the signal's reason when it is aborted. What `snapshot()` and `processes()` throw. TypeError
+ * @throws the signal's reason when it is aborted. The errors of `snapshot()` and `processes()`. TypeError
  *   (`ERR_INVALID_ARG_*`) for bad options.
  */
 export async function explain(options: ExplainOptions = {}): Promise<ExplainReport> {
@@ -34,9 +34,9 @@ export async function explain(options: ExplainOptions = {}): Promise<ExplainRepo
 }
 
 /**
- * Recognises messages about memory in a log or in a pasted text: which program printed them, their numbers, what they
- * turned out to mean, and what they mean on this machine now. A text without a known message has no `errors`; nothing
- * is guessed. The text may be of any length: it is searched in constant memory.
+ * Recognises messages about memory in a log or in a pasted text: which program printed them, their numbers, their usual
+ * meaning, and their meaning on this machine now. A text without a known message has no `errors`; nothing is guessed.
+ * The text may be of any length: it is searched in constant memory.
  *
  * @throws the signal's reason when it is aborted, and what the iterable throws. TypeError (`ERR_INVALID_ARG_TYPE`) for
  *   a text that is neither a string, bytes nor an iterable of them. A machine that cannot be read is no error.

@@ -77,7 +77,7 @@ export function passage(bytes: Buffer, start: number, end: number, offset: numbe
 }
 
 export const LINE_FEED = 10;
-/** Progress bars draw over their line: what follows is a line of its own. */
+/** Progress bars draw over their line: the text behind it is a line of its own. */
 const CARRIAGE_RETURN = 13;
 
 function lineEnd(bytes: Uint8Array, start: number, end: number): number {

@@ -2,7 +2,7 @@
 
 import { systemText } from '../../base/system-file.ts';
 import { isAlive, type ProcessId, processName, startTicks } from '../../core/host/process.ts';
-import type { ProcessesReport } from '../../types/index.ts';
+import type { ProcessesReport, ResultWord } from '../../types/index.ts';
 import { whyNeverStopped } from './policy.ts';
 import { refusedPid } from './refusals.ts';
 
@@ -31,19 +31,19 @@ export function whyNotEnded(pid: number, report: Pick<ProcessesReport, 'groups' 
   return refusedPid(pid) ?? whyNeverStopped(pid, report);
 }
 
-/** `gone`: the process has ended, and what has its pid now, if anything, is left alone. */
-export type SignalSent = 'sent' | 'gone' | 'not permitted';
+/** `exited`: a process that has its pid now is left alone. `refused`: this user may not. */
+export type SignalSent = Extract<ResultWord, 'ok' | 'exited' | 'refused'>;
 
 /** Compares the start time right before it sends the signal. */
 export function signalProcess(process: ChosenProcess, signal: 'SIGTERM' | 'SIGKILL'): SignalSent {
-  if (!isAlive(process)) return 'gone';
+  if (!isAlive(process)) return 'exited';
   try {
     globalThis.process.kill(process.pid, signal);
-    return 'sent';
+    return 'ok';
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null;
-    if (code === 'ESRCH') return 'gone';
-    if (code === 'EPERM') return 'not permitted';
+    if (code === 'ESRCH') return 'exited';
+    if (code === 'EPERM') return 'refused';
     throw error;
   }
 }

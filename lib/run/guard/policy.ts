@@ -7,13 +7,13 @@ import { NEVER_STOPPED, type NeverStopped } from './never-stopped.ts';
 const KEYS: Keys<GuardPolicy> = { schema: true, mayStop: true, never: true, order: true };
 const SCHEMA = 'umaprobe/guard-policy/1';
 
-/** Names of processes that make what they run in one of the row's. */
+/** Names of processes whose unit or container belongs to the row. */
 function processNames({ alsoContainers, processes = [] }: NeverStopped, kind: ProcessGroup['kind']): readonly string[] {
   // A container may have a sshd or a dbus-daemon of its own.
   return kind === 'container' && alsoContainers !== true ? [] : processes;
 }
 
-/** The row of what is never stopped that a unit or container belongs to. */
+/** The row of NEVER_STOPPED to which a unit or container belongs. */
 function neverStopped(
   { id, kind, name, pids }: Pick<ProcessGroup, 'id' | 'kind' | 'name' | 'pids'>,
   names: ReadonlyMap<number, string | null>,
@@ -26,7 +26,7 @@ function neverStopped(
 
 /**
  * The reason not to stop a process, whoever asks, as a clause; null: none. Its unit or container is judged as a whole,
- * as by `guard --system`; a program of a login session by itself and what runs below it.
+ * as by `guard --system`; a program of a login session by itself and its descendants.
  */
 export function whyNeverStopped(
   pid: number,
@@ -53,7 +53,7 @@ export function whyNeverStopped(
 
 function descendants(pid: number, processes: ProcessesReport['processes']): number[] {
   const found = new Set([pid]);
-  // A set is walked to its end, also to what is added meanwhile.
+  // A set is walked to its end, also to entries added meanwhile.
   for (const parent of found) for (const child of processes) if (child.parentPid === parent) found.add(child.pid);
   return [...found].slice(1);
 }

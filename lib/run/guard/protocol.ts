@@ -1,4 +1,4 @@
-/** The native guard's command line, what it reports, a JSON object a line, and what it is told. */
+/** The native guard's command line, its reports, a JSON object a line, and its orders. */
 
 import { UmaError } from '../../base/errors.ts';
 import type { GuardThresholds } from '../../core/memory/guard-rules.ts';

@@ -7,7 +7,7 @@ const INSTEAD = 'Name what may be stopped, such as --unit vllm.service';
 /** PF_KTHREAD of the kernel's include/linux/sched.h. */
 const KERNEL_THREAD = 0x0020_0000;
 
-/** @throws TypeError `ERR_INVALID_ARG_VALUE` for init, a thread of the kernel, umaprobe itself and what it was started from. */
+/** @throws TypeError `ERR_INVALID_ARG_VALUE` for init, a thread of the kernel, umaprobe itself and its ancestors. */
 export function checkTargetPid(pid: number): void {
   const why = refusedPid(pid);
   if (why !== null) throw invalidArgument(`process ${pid} cannot be guarded: ${why}. ${INSTEAD}`);

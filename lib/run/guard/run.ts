@@ -30,7 +30,7 @@ export class GuardRun {
   /** Called when the program has to be stopped because of the caller. */
   onStopNeeded: () => void = () => undefined;
   isLoaded = false;
-  /** The native guard goes on with what the program left. */
+  /** The native guard goes on with processes that the program left. */
   isLeft = false;
   readonly #settings: CheckedGuardOptions;
   readonly #thresholds: GuardThresholds;
@@ -120,8 +120,8 @@ export class GuardRun {
   }
 
   /**
-   * @throws UmaError when the program was not started, or the native guard ended before it; what the caller's function
-   *   threw.
+   * @throws UmaError when the program was not started, or the native guard ended before it; the error of the caller's
+   *   function.
    */
   report(exit: Exit, after: GuardReading, leftBehind: LeftBehind[] = []): GuardReport {
     this.#flushEarly();
@@ -149,7 +149,7 @@ export class GuardRun {
       simulated: this.#simulated,
       command,
       target,
-      outcome: isStopped ? 'stopped' : isAborted ? 'aborted' : target === null ? 'exited' : 'gone',
+      outcome: isStopped ? 'stopped' : isAborted ? 'aborted' : 'exited',
       exitCode: ended.exitCode,
       signal: nameOf(ended.signal),
       reason: isStopped ? stop.reason : null,

@@ -1,8 +1,9 @@
-/** Starts the native guard, passes on what it reports, and tells it what happens here. */
+/** Starts the native guard, passes on its reports, and tells it the events here. */
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync } from 'node:fs';
+import { accessSync, closeSync, constants } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
@@ -11,18 +12,17 @@ import { isFailure } from '../../base/facts.ts';
 import { inherited } from '../../base/inherited.ts';
 import { checkNamedFolder } from '../../base/named-path.ts';
 import { startProcess } from '../../base/start-process.ts';
+import { keepFree } from '../../core/cache/index.ts';
 import { readHostMemory } from '../../core/host/meminfo-within.ts';
 import { checkBelowTotal } from '../../core/memory/floor.ts';
 import { type GuardThresholds, guardThresholds } from '../../core/memory/guard-rules.ts';
 import { guardProgram, native } from '../../core/native/binding.ts';
+import { foreignVariables, libraryFolder } from '../../core/native/machine-environment.ts';
 import { memoryNow } from '../../core/snapshot/settled.ts';
-import type { GuardReport } from '../../types/index.ts';
+import type { GuardReport, LoadAction } from '../../types/index.ts';
 import { ControlLines } from './control.ts';
-import { guardEnvironment } from './environment.ts';
-import { keepMemoryFree } from './keep-free.ts';
 import { leftBehind, sharedMemoryNow } from './left-behind.ts';
 import { LineSplitter } from './lines.ts';
-import { permittedLoadActions } from './load-actions.ts';
 import { type CheckedGuardOptions, checkGuardOptions, type GuardOptions } from './options.ts';
 import { forwardOutput, isPiped, OutputPipes } from './output.ts';
 import { type LinePattern, linePattern } from './pattern.ts';
@@ -115,7 +115,7 @@ function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignal
   return { stdio: Array.from({ length }, (_, at) => stdio.get(at + 3) ?? 'ignore'), fds, inherited: descriptors };
 }
 
-/** Passes on what the native guard reports and what the program writes, until both have ended. */
+/** Passes on the native guard's reports and the program's output, until both have ended. */
 async function follow(
   child: ChildProcess,
   { control, isReady, pipes, reportFd, run, settings }: Following,
@@ -257,5 +257,56 @@ async function startGuard(
     const { fds, stdio } = channels;
     pipes?.started();
     for (const fd of [...channels.inherited, stdio[fds.signals - 3]]) if (typeof fd === 'number') closeSync(fd);
+  }
+}
+
+/**
+ * The variables of the program, and those of the machine of this process. The program gets a simulated machine whole:
+ * CUDA, NVML and the memory of the host.
+ */
+function guardEnvironment(env: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
+  const machine = native().machineVariables();
+  // An empty one is not set: the program shall not see variables that its user did not set.
+  const set = Object.entries(machine).filter(([, value]) => value !== '');
+  const unset = Object.keys(machine).filter((name) => machine[name] === '');
+  const result: NodeJS.ProcessEnv = { ...env, ...Object.fromEntries(set) };
+  for (const name of unset) delete result[name];
+  const { UMAPROBE_SIM: state = '', UMAPROBE_SIM_LIBRARY: simulator = '' } = machine;
+  if (state === '') return result;
+  const folder = dirname(state);
+  // The program has them already under `umaprobe sim run`.
+  if (result.LD_LIBRARY_PATH?.split(':').includes(libraryFolder(folder))) return result;
+  return { ...result, ...foreignVariables(folder, simulator, true, result) };
+}
+
+/** A look at MemFree takes 0.1 ms, a walk over 400 GB of models 50 ms. */
+const KEEP_FREE_MS = 5000;
+
+/** `keepFreeBytes`: unused model files leave the page cache until the signal is aborted. A failed look, as at a model store that does not answer, is tried again. */
+async function keepMemoryFree(bytes: number, run: GuardRun, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const { evictedBytes, free } = await keepFree(bytes, signal).catch(() => ({ evictedBytes: 0, free: null }));
+    if (evictedBytes > 0) run.evicted(evictedBytes, free);
+    await sleep(KEEP_FREE_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Ways to make room while a program loads. */
+const LOAD_FILES: Readonly<Record<LoadAction, string>> = {
+  drop: '/proc/sys/vm/drop_caches',
+  compact: '/proc/sys/vm/compact_memory',
+};
+
+/** @param simulated on a simulated machine the simulated kernel answers the write. */
+export function permittedLoadActions(simulated: boolean): LoadAction[] {
+  return (Object.keys(LOAD_FILES) as LoadAction[]).filter((action) => simulated || isWritable(LOAD_FILES[action]));
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -36,7 +36,7 @@ export interface ReadArguments {
   unread: UnreadPart[];
 }
 
-/** @param options names with spaces between, the first of which is used in sentences, and what they mean. */
+/** @param options names with spaces between, the first of which is used in sentences, and their meaning. */
 export function optionTable(
   options: Readonly<Record<string, Meaning>>,
   harmless: string,

@@ -41,7 +41,7 @@ export class Draft {
     this.set({ limits: [...this.#command.limits, sentence] });
   }
 
-  /** The value of an option, noted as understood; null, and noted as unread, where it is not what is expected. */
+  /** The value of an option, noted as understood; null, and noted as unread, if it is not as expected. */
   number(option: string, text: string, parse: (text: string) => number | null): number | null {
     const number = parse(text);
     if (number === null) this.unread('either', `${option} "${text}" is not understood.`);
@@ -79,7 +79,7 @@ export class Draft {
 export const CLIENTS_CHOOSE = 'Its clients choose the models that it loads.';
 
 /**
- * Notes what was read without being understood.
+ * Notes parts that were read without being understood.
  *
  * @param lacksModel a word behind an option that is not known may then be the model.
  */

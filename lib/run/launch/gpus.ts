@@ -31,7 +31,7 @@ export class LaunchGpus {
     return this.#watch.stop();
   }
 
-  /** Reads what is in use now. */
+  /** Reads the memory in use now. */
   async receipt(): Promise<Pick<LaunchReceipt, 'gpus' | 'gpuProblem'>> {
     const after = this.#gpus.length === 0 ? [] : await readOwnMemory(this.#gpus);
     const all = (this.#before ?? []).flatMap(({ index, used: before }): LaunchGpu[] => {

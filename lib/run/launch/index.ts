@@ -8,10 +8,10 @@ const load = lazy(() => import('./run.ts'));
 
 /**
  * Starts a program with everything around it: asks `fit`, makes room with `prepare`, runs it under `guard`, records,
- * and says at the end what it took. The command line of vLLM, SGLang, llama.cpp and Ollama tells what is loaded; for
+ * and reports its memory at the end. The command line of vLLM, SGLang, llama.cpp and Ollama tells what is loaded; for
  * other programs the options say it, or it is not known: then the guard alone protects the machine.
  *
- * @returns what happened, when the program has ended. That `fit` says no, or that the guard stopped it, is a result.
+ * @returns the course, when the program has ended. That `fit` says no, or that the guard stopped it, is a result.
  * @throws as `guard`, `estimate` for a model that the options name, and `prepare`. The signal's reason when it is aborted
  *   before the start.
  */

@@ -55,8 +55,8 @@ const NOTHING: LaunchAnswer = {
 };
 
 /**
- * @param found what is loaded besides the model.
- * @throws what `openModel` throws for a model.
+ * @param found models that are loaded besides the main one.
+ * @throws the errors of `openModel` for a model.
  */
 export async function judge(
   load: Load,
@@ -73,7 +73,7 @@ export async function judge(
   }
   const model = await openModel(load.model);
   const { assumed, report: own, whole } = await shortened(model, command, machine, found);
-  // A cache of a given size is not what is left of the share.
+  // A cache of a given size is not the rest of the share.
   const { kvCacheBytes } = command;
   const report =
     kvCacheBytes === null ? own : await fitInto({ estimate: withCache(whole.report, kvCacheBytes), snapshot: machine });

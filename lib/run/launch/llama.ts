@@ -129,7 +129,7 @@ function context(values: Given, program: string, draft: Draft): void {
   if (slots === null) draft.assume(`Without -np the server has ${AUTO_SLOTS} slots in one cache.`);
 }
 
-/** --fit and its settings: what it does where the model does not fit. */
+/** --fit and its settings: its way if the model does not fit. */
 function fitting(values: Given, draft: Draft): void {
   const fit = values.get('--fit');
   if (fit !== undefined) draft.understand('--fit', fit);

@@ -73,9 +73,9 @@ function ofRank({ host, next, summary, verdict }: LaunchRank): { verdict: FitVer
 function hostsStep(ranks: readonly LaunchRank[], anyway: boolean): LaunchStep {
   const short = ranks.filter(({ refuses }) => refuses).map(({ host }) => host);
   const names = ranks.map(({ host }) => host).join(', ');
-  if (short.length === 0) return { step: 'hosts', state: 'done', text: `Nothing stands in the way on ${names}.` };
+  if (short.length === 0) return { step: 'hosts', state: 'complete', text: `Nothing stands in the way on ${names}.` };
   const end = anyway ? 'It is started all the same.' : 'Nothing is started.';
-  return { step: 'hosts', state: 'done', text: `In the way: ${short.join(', ')}. ${end}` };
+  return { step: 'hosts', state: 'complete', text: `In the way: ${short.join(', ')}. ${end}` };
 }
 
 /**
@@ -132,7 +132,7 @@ export function notTaken({ step }: LaunchStep): LaunchStep {
 
 function fitStep({ anyway, fit }: PlanInput, verdict: FitVerdict, makesRoom: boolean): LaunchStep {
   const end = anyway ? '. It is started all the same.' : ': it is not started.';
-  if (verdict === 'not-now') return { step: 'fit', state: 'done', text: `Nothing can be loaded now${end}` };
+  if (verdict === 'not-now') return { step: 'fit', state: 'complete', text: `Nothing can be loaded now${end}` };
   if (fit === null) return { step: 'fit', state: 'skipped', text: 'There is no size to ask about.' };
   const consequence: Readonly<Record<Exclude<FitVerdict, 'not-now'>, string>> = {
     fits: 'It fits.',
@@ -141,7 +141,7 @@ function fitStep({ anyway, fit }: PlanInput, verdict: FitVerdict, makesRoom: boo
     no: `It does not fit${end}`,
     unknown: 'The answer is not certain: the guard alone protects the machine.',
   };
-  return { step: 'fit', state: 'done', text: consequence[verdict] };
+  return { step: 'fit', state: 'complete', text: consequence[verdict] };
 }
 
 function byExpectedSize({ expectedFits, verdict }: FitReport, makesRoom: boolean, end: string): string {

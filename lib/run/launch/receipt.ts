@@ -104,7 +104,7 @@ function spanOf({ from, to }: LaunchPlateau): number {
   return Date.parse(to) - Date.parse(from);
 }
 
-/** The plateau that is the weights: with what a CUDA program takes besides, and nearest to what the files say. */
+/** The plateau that is the weights: with the other memory of a CUDA program, and nearest to the files' size. */
 function weightsIn(plateaus: readonly LaunchPlateau[], weights: number): number | null {
   const near = plateaus
     .map(({ taken }) => taken)
@@ -114,7 +114,7 @@ function weightsIn(plateaus: readonly LaunchPlateau[], weights: number): number 
 }
 
 /**
- * The flags that would have kept the floor: those of the command with as much less as was missing.
+ * The flags that would have kept the floor: those of the command, less the missing amount.
  *
  * @param missing bytes of the floor that were taken; 0 or less: it was kept.
  */
@@ -145,4 +145,31 @@ function flagsAfter(input: ReceiptInput, missing: number): LaunchFlags | null {
   if (tokens < CONTEXT_STEP) return none('no context is short enough');
   const safe = program === 'ollama' ? `OLLAMA_CONTEXT_LENGTH=${tokens}` : `-c ${tokens * sequences}`;
   return { safe, from: `${short}; this context takes so much less than ${formatCount(context)} tokens.` };
+}
+
+/** Readings that are kept at most; a day then has one every 10 to 20 s. */
+const MOST_READINGS = 8192;
+
+/** Readings of a launch, thinned so that a launch of weeks keeps a few thousand. */
+export class Series {
+  #readings: LaunchReading[] = [];
+  /** One of so many is kept. */
+  #stride = 1;
+  #count = 0;
+  #last: LaunchReading | null = null;
+
+  add(reading: LaunchReading): void {
+    this.#last = reading;
+    if (this.#count++ % this.#stride !== 0) return;
+    this.#readings.push(reading);
+    if (this.#readings.length < MOST_READINGS) return;
+    this.#readings = this.#readings.filter((_, index) => index % 2 === 0);
+    this.#stride *= 2;
+  }
+
+  /** Oldest first, with the last of all. */
+  readings(): readonly LaunchReading[] {
+    const last = this.#last;
+    return last === null || this.#readings.at(-1) === last ? this.#readings : [...this.#readings, last];
+  }
 }

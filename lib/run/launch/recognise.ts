@@ -60,7 +60,7 @@ export function recognise(command: readonly string[], env: Unwrapped['env']): Re
   };
 }
 
-/** Programs of which the first word says what they do, and what another word means for a launch. */
+/** Programs whose first word is a verb, and the meaning of other verbs for a launch. */
 const WITH_VERBS = {
   vllm: { read: vllmCommand, otherwise: 'is not a server' },
   sglang: { read: sglangCommand, otherwise: 'is not a server' },

@@ -30,9 +30,8 @@ import { locate } from './locate.ts';
 import { checkLaunchOptions, type LaunchOptions, type LaunchSettings } from './options.ts';
 import { isRefusal, needsRoom, notTaken, planOf } from './plan.ts';
 import { askRanks, otherHosts } from './ranks.ts';
-import { receiptOf } from './receipt.ts';
+import { receiptOf, Series } from './receipt.ts';
 import { type Recognised, recognise } from './recognise.ts';
-import { Series } from './series.ts';
 import { baseName } from './unwrapped.ts';
 
 export async function runLaunch(options: LaunchOptions): Promise<LaunchReport> {
@@ -189,7 +188,7 @@ class Launch {
     });
     this.#finish({
       step: 'prepare',
-      state: report.verdict === 'enough' ? 'done' : 'failed',
+      state: report.verdict === 'enough' ? 'complete' : 'failed',
       text: `${report.verdict}: ${report.reason}`,
     });
     return report;
@@ -224,13 +223,13 @@ class Launch {
       recorder.mark(`launch: ${report.outcome}`);
       await memorySettled({ goal: null, limitMs: SETTLED_MS });
       const after = await readMemory();
-      this.#finish({ step: 'guard', state: report.outcome === 'stopped' ? 'failed' : 'done', text: endOf(report) });
+      this.#finish({ step: 'guard', state: report.outcome === 'stopped' ? 'failed' : 'complete', text: endOf(report) });
       const receipt = this.#receipt(plan, report, { series, loadedAt, after, gpus: await gpus.receipt() });
       const recorded = await recorder.stop();
-      if (recorded !== null && recorded.failure !== null && this.#done.get('record')?.state === 'done')
+      if (recorded !== null && recorded.failure !== null && this.#done.get('record')?.state === 'complete')
         this.#finish({ step: 'record', state: 'failed', text: `Not everything was recorded: ${recorded.failure}.` });
       return {
-        outcome: report.outcome === 'gone' ? 'exited' : report.outcome,
+        outcome: report.outcome,
         summary: endOf(report),
         guard: report,
         record: recorded,
@@ -295,7 +294,7 @@ class Launch {
     if (!isRecorded) return notRecorded(null);
     try {
       const recorder = await record(folder === undefined ? {} : { folder });
-      this.#finish({ step: 'record', state: 'done', text: `Recorded to ${recorder.state().folder}.` });
+      this.#finish({ step: 'record', state: 'complete', text: `Recorded to ${recorder.state().folder}.` });
       recorder.mark(begun);
       return recordingOf(recorder);
     } catch (error) {

@@ -1,6 +1,6 @@
-/** A command line while what it is started with is taken off. Pure. */
+/** A command line while its starters are taken off. Pure. */
 
-/** A command line without what it was started with. */
+/** A command line without its starters. */
 export interface Unwrapped {
   /** Outermost first. */
   wrappers: string[];
@@ -8,7 +8,7 @@ export interface Unwrapped {
   words: readonly string[];
   /** Environment of the program, as far as the command line and its caller say. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Variables that say where this machine keeps what the program sees elsewhere: a mounted model store. */
+  /** Variables with this machine's place of a folder that the program sees elsewhere: a mounted model store. */
   stores: Readonly<Record<string, string>>;
   /** The path on this machine of a path that the program sees; null: it is inside the container. */
   hostPath: (path: string) => string | null;

@@ -14,7 +14,7 @@ export function vllmExtras(
   adapters(values, every.get('--lora-modules') ?? [], hostPath, draft);
 }
 
-/** Methods that look tokens up in what was written already, and load nothing. */
+/** Methods that look tokens up in the text so far, and load nothing. */
 const LOOKS_UP = new Set(['ngram', 'ngram_gpu', 'suffix', '[ngram]']);
 
 function speculation(values: Given, configs: readonly string[], hostPath: Unwrapped['hostPath'], draft: Draft): void {

@@ -11,8 +11,8 @@ const OTHERS_POLL_MS = 1000;
 const GPU_POLL_MS = 100;
 
 /**
- * Memory that may stay in use after a trial: what a driver keeps in its pools and other programs took meanwhile. 2 % of a
- * GB10 are 2.4 GiB.
+ * Memory that may stay in use after a trial: memory in the driver's pools, and memory that other programs took
+ * meanwhile. 2 % of a GB10 are 2.4 GiB.
  */
 function tolerance(total: number): number {
   return Math.max(512 * MiB, total * 0.02);

@@ -130,7 +130,7 @@ const DID: Readonly<Record<ProfileTrial['status'], string>> = {
   refused: 'was refused by its prediction and not run',
   skipped: 'was not run',
   'out-of-memory': 'ran out of memory',
-  fatal: 'was fatal',
+  'machine-lost': 'was fatal',
   aborted: 'was aborted',
 };
 
@@ -178,7 +178,7 @@ function fatalRow(
   if (sameParameters(params, vanished.params))
     return {
       ...row,
-      status: 'fatal',
+      status: 'machine-lost',
       notes: `the machine vanished in this trial at ${vanished.at}; it is not run again`,
     };
   return {

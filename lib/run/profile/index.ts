@@ -7,9 +7,9 @@ import type { ProfileOptions } from './options.ts';
 const load = lazy(() => import('./run.ts'));
 
 /**
- * Finds the largest configuration of a program that is safe on this machine. One parameter is raised at a time, from small
- * to large; each trial runs under `guard()`, its peak is predicted from the trials before, and what is predicted above the
- * limit is not run. Each trial is on disk before it starts.
+ * Finds the largest configuration of a program that is safe on this machine. One parameter is raised at a time, from
+ * small to large; each trial runs under `guard()`, its peak is predicted from the trials before, and a trial predicted
+ * above the limit is not run. Each trial is on disk before it starts.
  *
  * @returns the trials and the safe configuration. That none is safe is a result, and no error.
  * @throws UmaError `ERR_UMA_CALL_FAILED`: the command cannot be started. `ERR_UMA_JOURNAL`: the journal cannot be used, or

@@ -65,7 +65,7 @@ export function earlierRuns(
   );
   const last = runs.at(-1);
   if (last === undefined) return null;
-  // A run that was not resumed begins anew: what was before it does not count.
+  // A run that was not resumed begins anew: trials before it do not count.
   const start = runs.findLastIndex(({ begin }) => begin.experiment?.resumes === false);
   const trials = new Map<string, ProfileTrial>();
   for (const trial of runs.slice(Math.max(0, start)).flatMap((run) => run.trials))

@@ -9,7 +9,7 @@ import type { ProfileParameters } from '../../types/index.ts';
 
 const PLACEHOLDER = /\{\{((?:file:)?[\w./-]+)\}\}|\{file:([^{}\n]*)\}|\{([A-Za-z_][\w-]*)\}/g;
 
-/** Name of a parameter: what may stand in a placeholder. */
+/** Name of a parameter, as a placeholder may have it. */
 export const PARAMETER_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 
 /** Substitutes for the placeholders of one trial. */

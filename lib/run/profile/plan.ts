@@ -9,7 +9,7 @@ import type { ProfileBisection, ProfileParameters, ProfileVariation } from '../.
 export interface NextTrial {
   params: ProfileParameters;
   raised: string | null;
-  /** It shows what the parameter costs where that is cheaper, and is no candidate for the answer. */
+  /** It shows what the parameter costs if that is cheaper, and is no candidate for the answer. */
   probe: boolean;
 }
 

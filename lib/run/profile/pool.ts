@@ -18,14 +18,14 @@ import type { ProfilePool, Snapshot } from '../../types/index.ts';
 
 export type Pool = HostPool | GpuPool;
 
-/** Memory in use, in bytes: MemTotal less what is available. */
+/** Memory in use, in bytes: MemTotal less available memory. */
 export async function inUseNow(total: number): Promise<number> {
   const { available } = await memoryNow();
   return total - (available ?? 0);
 }
 
 /**
- * @param wanted whose memory is limited; null: the host's where a visible GPU shares it or there is none, else the GPUs'.
+ * @param wanted the limited memory; null: the host's if a visible GPU shares it or there is none, else the GPUs'.
  * @throws TypeError where there is no such memory; UmaError `ERR_UMA_NOT_SUPPORTED` where it is not known what is in use there.
  */
 export function poolOf(machine: Snapshot, wanted: ProfilePool['name'] | null): Pool {
@@ -119,7 +119,7 @@ export class GpuPool {
     return Math.max(...uses.map(({ index, used }) => used - (before.get(index) ?? used)));
   }
 
-  /** Follows a trial from here to `end`, which says what the GPU that decided has seen; null: nothing was read. */
+  /** Follows a trial from here to `end`, which returns the course of the GPU that decided; null: nothing was read. */
   async follow(): Promise<{ end(): Promise<GpuCourse | null> }> {
     const courses = new Map<number, GpuCourse>();
     for (const { index, total } of this.#gpus)

@@ -8,7 +8,7 @@ import { formatBytes, MiB } from '../../base/format.ts';
 import type { ProfileCurve, ProfileParameters, ProfilePrediction } from '../../types/index.ts';
 import { sameParameters } from './plan.ts';
 
-/** A trial that ended by itself: what it added to the memory in use before it, in bytes. */
+/** A trial that ended by itself: bytes that it added to the memory in use before it. */
 export interface Measured {
   params: ProfileParameters;
   bytes: number;
@@ -43,7 +43,7 @@ export function predict(
   const value = params[raised] as number;
   const last = line.at(-1);
   if (last === undefined) return null;
-  // Three of the same line have its own exponent; fewer need what the other trials say.
+  // Three of the same line have its own exponent; fewer need the other trials.
   const data = line.length >= 3 ? line : trials;
   if (new Set(data.map((trial) => trial.params[raised])).size < 2) return fromOne(last, value, raised);
   const table = tableOf(data);

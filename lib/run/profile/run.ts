@@ -142,7 +142,7 @@ interface Recording {
   problem: string | null;
 }
 
-/** The trials go on without a recording, unless its folder was named: the guard keeps what the report needs. */
+/** The trials go on without a recording, unless its folder was named: the guard keeps the facts of the report. */
 async function startRecording(options: CheckedProfileOptions, simulated: string | null): Promise<Recording> {
   if (!options.record) return { recorder: null, recording: null, problem: null };
   if (options.folder !== undefined) makeFolder(options.folder);

@@ -67,7 +67,7 @@ class Trial {
   readonly #machine: TrialMachine;
   readonly #end = new AbortController();
   /** The reason why this process ended the command; null: it has not. */
-  #ended: 'done' | 'too long' | null = null;
+  #ended: 'complete' | 'timeout' | null = null;
   #steps = 0;
   #metric: number | null = null;
   #lastLine = '';
@@ -94,7 +94,7 @@ class Trial {
     const abort = (): void => this.#end.abort();
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted === true) abort();
-    const timer = trialTimeMs === null ? undefined : setTimeout(() => this.#stop('too long'), trialTimeMs);
+    const timer = trialTimeMs === null ? undefined : setTimeout(() => this.#stop('timeout'), trialTimeMs);
     const startedAt = new Date().toISOString();
     const start = await pool.used();
     const following = pool instanceof GpuPool ? await pool.follow() : null;
@@ -108,7 +108,7 @@ class Trial {
         floorBytes,
         // It was checked when the profile began.
         acceptAFrozenMachine: true,
-        // CUDA refuses what a GPU's own memory does not have; the host's floor is kept all the same.
+        // CUDA refuses more than a GPU's own memory; the host's floor is kept all the same.
         ...(following === null ? { killBelowBytes: total - limitBytes } : {}),
         intervalMs: INTERVAL_MS,
         graceMs: GRACE_MS,
@@ -127,7 +127,7 @@ class Trial {
     }
   }
 
-  #stop(why: 'done' | 'too long'): void {
+  #stop(why: 'complete' | 'timeout'): void {
     this.#ended ??= why;
     this.#end.abort();
   }
@@ -154,8 +154,8 @@ class Trial {
     const found = metric?.(line) ?? null;
     const number = found === null ? Number.NaN : Number(found.replaceAll(',', ''));
     if (Number.isFinite(number) && found !== '') this.#metric = number;
-    if (steps?.matches(line) === true && ++this.#steps === steps.count) this.#stop('done');
-    if (ready?.(line) === true) this.#stop('done');
+    if (steps?.matches(line) === true && ++this.#steps === steps.count) this.#stop('complete');
+    if (ready?.(line) === true) this.#stop('complete');
   }
 
   #keep(line: string): void {
@@ -212,9 +212,9 @@ class Trial {
     const over = peak !== null && peak > limitBytes;
     const overNote = `the peak is ${formatBytes((peak ?? 0) - limitBytes)} above the limit`;
     if (outcome === 'stopped') return { status: 'stopped', notes: sentence };
-    if (this.#ended === 'too long')
+    if (this.#ended === 'timeout')
       return { status: 'failed', notes: `it ran longer than ${formatDuration(trialTimeMs ?? 0)}` };
-    if (this.#ended === 'done') return over ? { status: 'over', notes: overNote } : { status: 'ok', notes: null };
+    if (this.#ended === 'complete') return over ? { status: 'over', notes: overNote } : { status: 'ok', notes: null };
     if (outcome === 'aborted') return { status: 'aborted', notes: null };
     if (exitCode !== 0) return this.#failure(exitCode, signal);
     if (over) return { status: 'over', notes: overNote };

@@ -8,7 +8,7 @@ import { PLATEAU_SHARE, type Stretch, StretchFinder } from '../../core/memory/pl
 import type { FastestChange, Plateau, Transient } from '../../types/index.ts';
 import type { Frame } from './format.ts';
 
-/** Span over which a rate is taken: shorter ones show the granularity of an allocator, not what the machine loses. */
+/** Span over which a rate is taken: shorter ones show the granularity of an allocator, not the machine's loss. */
 const RATE_US = 1_000_000;
 /** A gap, as after a suspend, has no rate. */
 const GAP_US = 3_000_000;
@@ -58,7 +58,7 @@ export class FastestChanges {
 
 /** The highest value of a window that moves on. */
 class SlidingHighest {
-  /** Times ascend, values descend: what a later and higher value hides is not kept. */
+  /** Times ascend, values descend: a value that a later and higher one hides is not kept. */
   readonly #values: { us: number; value: number }[] = [];
 
   add(us: number, value: number): void {
@@ -78,7 +78,7 @@ export class Transients {
   readonly #at: At;
   readonly #before = new SlidingHighest();
   readonly #after = new SlidingHighest();
-  /** The frames of ten seconds before and after the one that is judged next. */
+  /** The frames of ten seconds before and after the frame that is judged next. */
   #frames: Free[] = [];
   /** Index of that one, and of the first that is near it. */
   #next = 0;

@@ -27,7 +27,7 @@ export function openRecordFolder(path: string): Folder {
   }
 }
 
-/** Makes it, and refuses what no recorder could use. */
+/** Makes it, and refuses one that no recorder could use. */
 export function makeFolder(path: string): void {
   openRecordFolder(path).close();
 }

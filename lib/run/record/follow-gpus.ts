@@ -1,4 +1,4 @@
-/** Notes what is in use on GPUs with memory of their own. */
+/** Notes the memory in use on GPUs with memory of their own. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kernelFiles } from '../../core/host/files.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads the segments of a recording (native/run/record/format.h), which are little-endian whatever the machine. A torn or unwritten end is normal; damage before the end is
- * reported with its offset, and what follows is read.
+ * Reads the segments of a recording (native/run/record/format.h), which are little-endian whatever the machine. A torn
+ * or unwritten end is normal; damage before the end is reported with its offset, and later records are read.
  */
 
 import { crc32 } from 'node:zlib';
@@ -127,7 +127,7 @@ export function* recordsOf(
       continue;
     }
     const next = nextRecord(bytes, at);
-    if (next === null) return; // The torn record at the end, and what was never written.
+    if (next === null) return; // The torn record at the end, and the part that was never written.
     problems.push({
       segment: name,
       offset: at,

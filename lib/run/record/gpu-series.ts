@@ -1,4 +1,4 @@
-/** Memory of GPUs that have their own over a session: what was in use, the least that was left, and who held it then. */
+/** Memory of GPUs that have their own over a session: memory in use, the least that was left, and its holders then. */
 
 import type { RecordedGpu, RecordedGpuHolder } from '../../types/index.ts';
 import { TIMES } from './process-series.ts';
@@ -24,7 +24,7 @@ interface GpuCourse {
   bin: number;
 }
 
-/** Notes are added oldest first. Several in one bin become one point: the one with the most in use. */
+/** Notes are added oldest first. Several in one bin become one point: the note with the most in use. */
 export class GpuTable {
   readonly #options: GpuTableOptions;
   readonly #span: number;

@@ -11,7 +11,7 @@ const loadRead = lazy(() =>
   Promise.all([import('../../base/options.ts'), import('./options.ts'), import('./read.ts')]),
 );
 const loadObstacle = lazy(() => import('./obstacle.ts'));
-const loadMark = lazy(() => Promise.all([import('./options.ts'), import('./mark.ts')]));
+const loadMark = lazy(() => Promise.all([import('./options.ts'), import('./marks.ts')]));
 
 /**
  * Records the memory of this machine until `stop()`: MemFree every 10 ms, MemAvailable, pressure, swap, the largest

@@ -2,15 +2,18 @@
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { UmaError } from '../../base/errors.ts';
+import { isFailure } from '../../base/facts.ts';
 import type { Folder } from '../../base/folder.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { SOCKET, SOCKET_PATH_BYTES, socketIn } from './folder.ts';
+import { native } from '../../core/native/binding.ts';
+import type { ResultWord } from '../../types/index.ts';
+import { folderOf, SOCKET, SOCKET_PATH_BYTES, socketIn } from './folder.ts';
 
 /** Time for the recorder to answer. */
 const ANSWER_MS = 2000;
 
-/** `late`: taken, and not on disk yet. */
-export type MarkAnswer = 'ok' | 'refused' | 'late';
+/** `timeout`: taken, and not on disk yet. */
+export type MarkAnswer = Extract<ResultWord, 'ok' | 'refused' | 'timeout'>;
 
 export interface MarkServer {
   path: string | null;
@@ -88,7 +91,7 @@ function parseMark(line: string): { text: string; pid: number | null } | null {
 }
 
 /** Sends a mark to the recorder of a folder. */
-export function sendMark(path: string, text: string): Promise<void> {
+function sendMark(path: string, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
     let answer = '';
@@ -124,4 +127,10 @@ export function sendMark(path: string, text: string): Promise<void> {
     });
     socket.end(`${JSON.stringify({ mark: text, pid: process.pid })}\n`);
   });
+}
+
+/** Sends a mark to the recorder of a folder. */
+export function markIn(folder: string | undefined, text: string): Promise<void> {
+  const machine = native().simulatedMachine();
+  return sendMark(socketIn(folderOf(folder, isFailure(machine) ? null : machine)), text);
 }

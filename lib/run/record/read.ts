@@ -60,7 +60,7 @@ async function readSession(
   };
   const tally = new SessionTally(header, span, points);
   for (const [index, { path }] of segments.entries()) {
-    // The next segment began before what is asked for: this one ended before it.
+    // The next segment began before the requested time: this one ended before it.
     if ((segments[index + 1]?.header.bootUs ?? Number.POSITIVE_INFINITY) < span.fromUs) continue;
     await folder.records(path, folder.problems, (record) => {
       tally.add(record);
@@ -96,8 +96,8 @@ async function boundsOf(
 }
 
 function howItEnded(header: SegmentHeader, end: Record<string, unknown> | null, now: Now): SessionEnd {
-  if (end !== null) return end.shuttingDown === true ? 'shut-down' : 'ended';
+  if (end !== null) return end.shuttingDown === true ? 'shut-down' : 'complete';
   if (now.recording) return 'running';
   if (header.bootId === null || now.bootId === null) return 'unknown';
-  return header.bootId === now.bootId ? 'killed' : 'stopped';
+  return header.bootId === now.bootId ? 'lost' : 'machine-lost';
 }

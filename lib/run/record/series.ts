@@ -16,7 +16,7 @@ interface Bin {
   index: number;
   first: Frame;
   last: Frame;
-  /** The frame before the bin: pressure is what was added since. */
+  /** The frame before the bin: pressure is the growth since. */
   before: Frame | null;
   lowestFree: number | null;
   lowestAvailable: number | null;

@@ -168,13 +168,13 @@ class RunningRecorder implements Recorder {
     return taken;
   }
 
-  /** Answers when the mark is on disk: whoever set it may freeze the machine next. */
+  /** Answers when the mark is on disk: the process that set it may freeze the machine next. */
   async #durableMark(text: string, pid: number | null): Promise<MarkAnswer> {
     if (!this.#note({ type: 'mark', text, pid })) return 'refused';
     const number = this.#notes;
     const until = performance.now() + MARK_MS;
     while (this.#binding.recorderRead().writtenNotes < number) {
-      if (performance.now() > until) return 'late';
+      if (performance.now() > until) return 'timeout';
       await sleep(1);
     }
     return 'ok';

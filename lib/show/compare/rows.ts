@@ -56,8 +56,8 @@ export function holdings(list: readonly (readonly [key: string, bytes: number | 
 }
 
 /**
- * @param complete whether a program that is in neither list holds nothing, of each document; otherwise it is unknown what a
- *   missing one holds.
+ * @param complete whether a program that is in neither list holds nothing, of each document; otherwise the memory of a
+ *   missing one is unknown.
  */
 export function holdingRows(
   section: string,

@@ -22,7 +22,7 @@ export interface AxisOptions {
   smallestStep?: number;
   /** Logarithmic ticks at powers of two, for sizes in GiB that double. */
   binary?: boolean;
-  /** Most intervals between ticks. */
+  /** Largest number of intervals between ticks. */
   intervals: number;
 }
 

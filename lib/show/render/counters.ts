@@ -19,7 +19,7 @@ export const COUNTERS: readonly (readonly [Counter, string])[] = [
 ];
 
 /**
- * The steps to compare: those of the largest size that every kind has measured, where noise of other programs matters
+ * The steps to compare: steps of the largest size that every kind has measured, where noise of other programs matters
  * least; if they share no size, each kind's largest. Kinds without a measurement are left out.
  */
 export function comparable(steps: readonly SweepStep[]): SweepStep[] {

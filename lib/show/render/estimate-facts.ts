@@ -1,4 +1,4 @@
-/** The lines below the name of an estimated model: what it is, and the use that was estimated. */
+/** The lines below the name of an estimated model: its kind, and the use that was estimated. */
 import { formatBytes, formatCount } from '../../base/format.ts';
 import type { EstimateReport } from '../../types/index.ts';
 

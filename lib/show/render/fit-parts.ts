@@ -106,7 +106,7 @@ export function fitParts({ device, need, pool }: Pooled): FitPart[] {
   ];
 }
 
-/** The most at any time beside what stays; null: nothing takes more for a while. */
+/** The most at any time beside memory that stays; null: nothing takes more for a while. */
 export function peakParts({ need, serving }: FitReport): { peak: string; stays: string } | null {
   if (need.bytes <= serving.bytes && need.high <= serving.high) return null;
   const isTraining = need.terms.some(({ name }) => name === 'allocator-slack');

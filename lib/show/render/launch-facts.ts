@@ -21,7 +21,7 @@ export function adviceOf({ fit, summary }: LaunchPlan): FitReport | null {
   return fit === null || fit.summary !== summary || fit.expectedFits === true ? null : fit;
 }
 
-/** The command as far as it was understood, and what is expected of it. */
+/** The understood part of the command, and its expected memory. */
 export function planRows({ expected, ranks, recognised }: LaunchPlan): LaunchRow[] {
   const { assumed, limits, model, program, understood, unread, wrappers } = recognised;
   const started = wrappers.length === 0 ? '' : `, started by ${wrappers.join(', ')}`;
@@ -104,7 +104,7 @@ export function receiptRows(
   ];
 }
 
-/** The memory was taken elsewhere than was expected, so the peaks say nothing about what was. */
+/** The memory was taken elsewhere than expected, so the peaks say nothing about the estimate. */
 function elsewhereText(
   expected: LaunchExpectation | null,
   gpus: readonly LaunchGpu[],

@@ -165,7 +165,7 @@ function linesOf({ help, name }: Metric, samples: readonly Sample[], format: Met
   return [`# HELP ${family} ${help}`, `# TYPE ${family} ${type}`, ...lines, ''].join('\n');
 }
 
-/** A label without a value is left out, which is what an empty one means. */
+/** A label without a value is left out, as an empty one means the same. */
 function labelsText(labels: Labels): string {
   const words = Object.entries(labels).flatMap(([name, value]) =>
     value === null ? [] : [`${name}="${printable(value).replace(/["\\]/g, '\\$&')}"`],

@@ -1,4 +1,4 @@
-/** Colours by meaning: code that paints says what a text is, never which colour it has. */
+/** Colours by meaning: code that paints names the meaning of a text, never its colour. */
 import { type KindStyle, PALETTE } from './kinds.ts';
 
 export type Style =

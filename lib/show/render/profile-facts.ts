@@ -18,7 +18,7 @@ export const STATUS_STYLES: Readonly<Record<ProfileStatus, Style>> = {
   stopped: 'warning',
   'out-of-memory': 'danger',
   failed: 'danger',
-  fatal: 'danger',
+  'machine-lost': 'danger',
   aborted: 'warning',
 };
 

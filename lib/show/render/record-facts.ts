@@ -10,20 +10,20 @@ interface EndFacts {
 
 const ENDS: Readonly<Record<SessionEnd, EndFacts>> = {
   running: { label: 'RUNNING', style: 'ok', sentence: 'The recording goes on.' },
-  ended: { label: 'ENDED', style: 'ok', sentence: 'The recorder was stopped' },
+  complete: { label: 'ENDED', style: 'ok', sentence: 'The recorder was stopped' },
   'shut-down': { label: 'SHUT DOWN', style: 'ok', sentence: 'The machine was shut down.' },
-  stopped: {
-    label: 'STOPPED',
+  'machine-lost': {
+    label: 'MACHINE LOST',
     style: 'danger',
     sentence: 'The machine stopped without a shutdown: a freeze, the power button or a reset.',
   },
-  killed: { label: 'KILLED', style: 'warning', sentence: 'The recorder was killed, and the machine went on.' },
+  lost: { label: 'LOST', style: 'warning', sentence: 'The recorder was killed, and the machine went on.' },
   unknown: { label: 'UNKNOWN', style: 'notice', sentence: 'How it ended is not known: there is no boot id.' },
 };
 
 export function endOf({ end, endReason }: Pick<RecordedSession, 'end' | 'endReason'>): EndFacts {
   const facts = ENDS[end];
-  if (end !== 'ended') return facts;
+  if (end !== 'complete') return facts;
   return { ...facts, sentence: `${facts.sentence}${endReason === null ? '' : ` (${endReason})`}.` };
 }
 

@@ -12,7 +12,7 @@ export function recordJsonLines({ problems, sessions }: RecordReport): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-/** First the facts of the session, then what it holds, each at its time. */
+/** The facts of the session come first, then its contents, each at its time. */
 function linesOf(session: RecordedSession): object[] {
   const {
     gpus,
@@ -48,7 +48,7 @@ function linesOf(session: RecordedSession): object[] {
       const bytes = used[place] ?? 0;
       add('gpu', time, { index, used: bytes, free: total - bytes });
     }
-  // Stable: what has the same time stays in the order above.
+  // The sort is stable: lines of the same time stay in the order above.
   timed.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   const lowest = gpus.map(({ at: _, used: __, ...gpu }) => gpu);
   return [{ type: 'session', session: id, ...facts, gpus: lowest }, ...timed];

@@ -124,7 +124,7 @@ void Recorder::sample_thread() {
   wake_writer_.notify();
 }
 
-// False: no guard reads, and this thread has to.
+// Returns false if no guard reads, so that this thread has to.
 bool Recorder::take_shared(Clock::time_point now) {
   if (shared_.take([this](const MemoryReading& reading) { add(reading); }) > 0) {
     shared_at_ = now;

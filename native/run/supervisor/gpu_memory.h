@@ -15,8 +15,8 @@
 
 namespace umaprobe {
 
-// kUnknown: it has not answered yet, or does not tell; and in a container, where NVML lists none of
-// these processes whatever they have.
+// A field is kUnknown until NVML has answered, if NVML does not tell, and in a container, where
+// NVML lists none of these processes whatever they have.
 struct GpuUse {
   double own = kUnknown;     // memory of the processes asked for, on all devices
   double others = kUnknown;  // memory of all others, on the devices that share the host's memory

@@ -78,7 +78,7 @@ void GroupMemory::take_members(Processes& processes) {
 }
 
 void GroupMemory::run() {
-  // Whose memory it is decides whether the program is stopped, so it must be known in time.
+  // The owner of the memory decides whether the program is stopped, so it must be known in time.
   raise_priority("umaprobe-group");
   for (;;) {
     {

@@ -19,8 +19,8 @@ void raise(Verdict& verdict, Level level, const char* reason) {
   verdict.reason = reason;
 }
 
-// Host memory that other processes are shown to have taken. The program is counted with what its
-// forks share, once for each: as they end, it gives back less than that.
+// Returns the host memory that other processes are shown to have taken. The program is counted with
+// the memory that its forks share, once for each: as they end, it gives back less than that.
 double others_grew(const Holdings& then, const Holdings& now) {
   const double own = now.own - then.own;
   return now.all_least - then.all_most - (own < 0 ? 0 : own);

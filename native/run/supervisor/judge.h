@@ -15,7 +15,7 @@ namespace umaprobe {
 
 enum class Level { kNone, kWarn, kTerm, kKill };
 
-// warn, term or kill.
+// Returns warn, term or kill.
 inline const char* word_of(Level level) {
   return level == Level::kKill   ? action_word::kKill
          : level == Level::kTerm ? action_word::kTerm

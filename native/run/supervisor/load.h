@@ -74,9 +74,9 @@ class LoadActions {
   // Starts the thread. Must live as long as the process.
   explicit LoadActions(Host& host);
 
-  // False while the last one has not ended.
+  // Returns false while the last action has not ended.
   bool begin(LoadAction action);
-  // True once for each that ended, with its errno, or 0.
+  // Returns true once for each action that ended, with its errno, or 0.
   bool ended(LoadAction& action, int& error);
 
   void run();

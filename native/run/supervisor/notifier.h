@@ -41,7 +41,7 @@ class Notifier {
   bool wait(Notified& notified);
   // The same without waiting.
   bool take(Notified& notified);
-  // Readable when a command has ended.
+  // Returns a descriptor that is readable when a command has ended.
   int fd() const { return answers_.get(); }
   void close();
 

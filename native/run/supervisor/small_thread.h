@@ -38,8 +38,8 @@ template <class Call>
 bool returns_by(Clock::time_point until, size_t stack_bytes, Call call) {
   struct Pending {
     Call call;
-    std::mutex mutex;
-    MonotonicCondition returned;
+    std::mutex mutex{};
+    MonotonicCondition returned{};
     bool has_returned = false;
     void run() {
       call();

@@ -212,7 +212,7 @@ void Watch::reap() {
     const bool was_stopped =
         std::exchange(stopped_by_, WIFSTOPPED(status) ? WSTOPSIG(status) : 0) != 0;
     if (stopped_by_ != 0) {
-      // Of the guard's own SIGSTOP umaprobe is stopped already, or continued since.
+      // The guard's own SIGSTOP has stopped umaprobe already, or umaprobe was continued since.
       if (!stopped_here_ || stopped_by_ != SIGSTOP) job_.tell_parent(stopped_by_, pid);
       continue;
     }

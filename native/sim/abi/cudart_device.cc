@@ -8,7 +8,7 @@
 using namespace umasim;
 
 UMASIM_API cudaError_t cudaDriverGetVersion(int* version) noexcept {
-  return runtime("cudaDriverGetVersion", [&](const Call& call) {
+  return runtime(__func__, [&](const Call& call) {
     if (version == nullptr) return int{umaprobe::kCudaInvalidValue};
     *version = static_cast<int>(call.state().machine.driver.cuda_version);
     return 0;
@@ -16,7 +16,7 @@ UMASIM_API cudaError_t cudaDriverGetVersion(int* version) noexcept {
 }
 
 UMASIM_API cudaError_t cudaGetDeviceCount(int* count) noexcept {
-  return runtime("cudaGetDeviceCount", [&](const Call& call) {
+  return runtime(__func__, [&](const Call& call) {
     if (count == nullptr) return int{umaprobe::kCudaInvalidValue};
     const int status = init_cuda(call);
     *count = status == 0 ? call.session().visible.count : 0;
@@ -25,7 +25,7 @@ UMASIM_API cudaError_t cudaGetDeviceCount(int* count) noexcept {
 }
 
 UMASIM_API cudaError_t cudaGetDevice(int* device) noexcept {
-  return runtime("cudaGetDevice", [&](const Call& call) {
+  return runtime(__func__, [&](const Call& call) {
     if (device == nullptr) return int{umaprobe::kCudaInvalidValue};
     *device = cuda_thread(call.session()).ordinal;
     return 0;
@@ -33,15 +33,14 @@ UMASIM_API cudaError_t cudaGetDevice(int* device) noexcept {
 }
 
 UMASIM_API cudaError_t cudaDeviceGetAttribute(int* value, int attribute, int ordinal) noexcept {
-  return about_device(
-      "cudaDeviceGetAttribute", ordinal, value != nullptr, [&](const Call& call, int device) {
-        const bool known = device_attribute(call.state().machine, device, attribute, value);
-        return known ? 0 : int{umaprobe::kCudaInvalidValue};
-      });
+  return about_device(__func__, ordinal, value != nullptr, [&](const Call& call, int device) {
+    const bool known = device_attribute(call.state().machine, device, attribute, value);
+    return known ? 0 : int{umaprobe::kCudaInvalidValue};
+  });
 }
 
 UMASIM_API cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int ordinal) noexcept {
-  return about_device("cudaDeviceGetPCIBusId", ordinal, id != nullptr && size > 12,
+  return about_device(__func__, ordinal, id != nullptr && size > 12,
                       [&](const Call& call, int device) {
                         const char* const text = call.state().machine.devices[device].pci_bus_id;
                         std::snprintf(id, static_cast<size_t>(size), "%s", text);
@@ -50,7 +49,7 @@ UMASIM_API cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int ordinal) no
 }
 
 UMASIM_API cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) noexcept {
-  return runtime("cudaDeviceGetByPCIBusId", [&](const Call& call) {
+  return runtime(__func__, [&](const Call& call) {
     if (device == nullptr || id == nullptr) return int{umaprobe::kCudaInvalidValue};
     const int status = init_cuda(call);
     if (status != 0) return status;
@@ -59,14 +58,14 @@ UMASIM_API cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) noex
 }
 
 UMASIM_API cudaError_t cudaDeviceSynchronize() noexcept {
-  return with_context("cudaDeviceSynchronize", [](const Call& call, int device) {
+  return with_context(__func__, [](const Call& call, int device) {
     synchronize(call, device);
     return 0;
   });
 }
 
 UMASIM_API cudaError_t cudaDeviceReset() noexcept {
-  return runtime("cudaDeviceReset", [](const Call& call) {
+  return runtime(__func__, [](const Call& call) {
     const int status = init_cuda(call);
     if (status != 0) return status;
     CudaThread& thread = cuda_thread(call.session());
@@ -82,7 +81,7 @@ UMASIM_API cudaError_t cudaDeviceReset() noexcept {
 }
 
 UMASIM_API cudaError_t cudaGetLastError() noexcept {
-  return run_call(Library::kCudart, "cudaGetLastError", [](const Call& call) {
+  return run_call(Library::kCudart, __func__, [](const Call& call) {
     CudaThread& thread = cuda_thread(call.session());
     const int error = thread.last_error;
     thread.last_error = 0;
@@ -91,6 +90,6 @@ UMASIM_API cudaError_t cudaGetLastError() noexcept {
 }
 
 UMASIM_API cudaError_t cudaPeekAtLastError() noexcept {
-  return run_call(Library::kCudart, "cudaPeekAtLastError",
+  return run_call(Library::kCudart, __func__,
                   [](const Call& call) { return cuda_thread(call.session()).last_error; });
 }

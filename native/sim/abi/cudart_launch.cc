@@ -65,14 +65,14 @@ UMASIM_API cudaError_t __cudaPopCallConfiguration(Dimensions* grid, Dimensions* 
 UMASIM_API cudaError_t cudaLaunchKernel(const void* host_function, Dimensions grid,
                                         Dimensions block, void** arguments, size_t,
                                         Stream*) noexcept {
-  return launch("cudaLaunchKernel", registered_kernel(host_function), kInvalidDeviceFunction, grid,
-                block, arguments);
+  return launch(__func__, registered_kernel(host_function), kInvalidDeviceFunction, grid, block,
+                arguments);
 }
 
 UMASIM_API cudaError_t cudaLaunchKernelExC(const LaunchConfiguration* configuration,
                                            const void* host_function, void** arguments) noexcept {
   if (configuration == nullptr) return umaprobe::kCudaInvalidValue;
-  return launch("cudaLaunchKernelExC", registered_kernel(host_function), kInvalidDeviceFunction,
+  return launch(__func__, registered_kernel(host_function), kInvalidDeviceFunction,
                 configuration->grid, configuration->block, arguments);
 }
 

@@ -61,7 +61,7 @@ cudaError_t copy(const char* name, void* to, const void* from, size_t bytes, boo
 using namespace umasim;
 
 UMASIM_API cudaError_t cudaMemGetInfo(size_t* free, size_t* total) noexcept {
-  return with_context("cudaMemGetInfo", [&](const Call& call, int device) {
+  return with_context(__func__, [&](const Call& call, int device) {
     if (free == nullptr || total == nullptr) return int{umaprobe::kCudaInvalidValue};
     memory_info(call.state(), device, free, total);
     return 0;
@@ -69,11 +69,11 @@ UMASIM_API cudaError_t cudaMemGetInfo(size_t* free, size_t* total) noexcept {
 }
 
 UMASIM_API cudaError_t cudaMalloc(void** address, size_t bytes) noexcept {
-  return allocate_as("cudaMalloc", BlockKind::kDevice, address, bytes);
+  return allocate_as(__func__, BlockKind::kDevice, address, bytes);
 }
 
 UMASIM_API cudaError_t cudaMallocManaged(void** address, size_t bytes, unsigned int) noexcept {
-  return with_context("cudaMallocManaged", [&](const Call& call, int device) {
+  return with_context(__func__, [&](const Call& call, int device) {
     if (call.state().machine.devices[device].attributes.managedMemory == 0) {
       return int{umaprobe::kCudaNotSupported};
     }
@@ -83,29 +83,29 @@ UMASIM_API cudaError_t cudaMallocManaged(void** address, size_t bytes, unsigned 
 }
 
 UMASIM_API cudaError_t cudaHostAlloc(void** address, size_t bytes, unsigned int) noexcept {
-  return allocate_as("cudaHostAlloc", BlockKind::kPinned, address, bytes);
+  return allocate_as(__func__, BlockKind::kPinned, address, bytes);
 }
 
 UMASIM_API cudaError_t cudaMallocHost(void** address, size_t bytes) noexcept {
-  return allocate_as("cudaMallocHost", BlockKind::kPinned, address, bytes);
+  return allocate_as(__func__, BlockKind::kPinned, address, bytes);
 }
 
 // cudaFree(nullptr) is the usual way to create the context.
 UMASIM_API cudaError_t cudaFree(void* address) noexcept {
-  return with_context("cudaFree", [&](const Call& call, int device) {
+  return with_context(__func__, [&](const Call& call, int device) {
     synchronize(call, device);
     return memory_free(call, address, BlockKind::kDevice, BlockKind::kManaged);
   });
 }
 
 UMASIM_API cudaError_t cudaFreeHost(void* address) noexcept {
-  return with_context("cudaFreeHost", [&](const Call& call, int) {
+  return with_context(__func__, [&](const Call& call, int) {
     return memory_free(call, address, BlockKind::kPinned, BlockKind::kPinned);
   });
 }
 
 UMASIM_API cudaError_t cudaHostRegister(void* address, size_t bytes, unsigned int flags) noexcept {
-  return with_context("cudaHostRegister", [&](const Call& call, int device) {
+  return with_context(__func__, [&](const Call& call, int device) {
     const Attributes& attributes = call.state().machine.devices[device].attributes;
     const bool read_only = (flags & kRegisterReadOnly) != 0;
     if (attributes.hostRegisterSupported == 0 ||
@@ -117,7 +117,7 @@ UMASIM_API cudaError_t cudaHostRegister(void* address, size_t bytes, unsigned in
 }
 
 UMASIM_API cudaError_t cudaHostUnregister(void* address) noexcept {
-  return with_context("cudaHostUnregister", [&](const Call& call, int) {
+  return with_context(__func__, [&](const Call& call, int) {
     constexpr int kNotRegistered = 713;
     const int status = memory_free(call, address, BlockKind::kRegistered, BlockKind::kRegistered);
     return address == nullptr ? umaprobe::kCudaInvalidValue : status == 0 ? 0 : kNotRegistered;
@@ -127,7 +127,7 @@ UMASIM_API cudaError_t cudaHostUnregister(void* address) noexcept {
 // Unified addressing: the device address of pinned memory is the host address.
 UMASIM_API cudaError_t cudaHostGetDevicePointer(void** device_address, void* address,
                                                 unsigned int) noexcept {
-  return with_context("cudaHostGetDevicePointer", [&](const Call& call, int device) {
+  return with_context(__func__, [&](const Call& call, int device) {
     if (device_address == nullptr || address == nullptr) return int{umaprobe::kCudaInvalidValue};
     if (call.state().machine.devices[device].attributes.canMapHostMemory == 0) {
       return int{umaprobe::kCudaNotSupported};
@@ -138,42 +138,42 @@ UMASIM_API cudaError_t cudaHostGetDevicePointer(void** device_address, void* add
 }
 
 UMASIM_API cudaError_t cudaMemset(void* address, int value, size_t bytes) noexcept {
-  return fill("cudaMemset", address, value, bytes);
+  return fill(__func__, address, value, bytes);
 }
 
 UMASIM_API cudaError_t cudaMemsetAsync(void* address, int value, size_t bytes, void*) noexcept {
-  return fill("cudaMemsetAsync", address, value, bytes);
+  return fill(__func__, address, value, bytes);
 }
 
 UMASIM_API cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, int) noexcept {
-  return copy("cudaMemcpy", to, from, bytes, true);
+  return copy(__func__, to, from, bytes, true);
 }
 
 UMASIM_API cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, int,
                                        void*) noexcept {
-  return copy("cudaMemcpyAsync", to, from, bytes, false);
+  return copy(__func__, to, from, bytes, false);
 }
 
 // The arguments are those of CUDA 13. CUDA 12 has the device in place of the location, and has
 // these arguments under the name _v2. Neither the location nor the device is used.
 UMASIM_API cudaError_t cudaMemPrefetchAsync(const void* address, size_t bytes, Location,
                                             unsigned int, void*) noexcept {
-  return prefetch("cudaMemPrefetchAsync", address, bytes);
+  return prefetch(__func__, address, bytes);
 }
 
 UMASIM_API cudaError_t cudaMemPrefetchAsync_v2(const void* address, size_t bytes, Location,
                                                unsigned int, void*) noexcept {
-  return prefetch("cudaMemPrefetchAsync_v2", address, bytes);
+  return prefetch(__func__, address, bytes);
 }
 
 // A hint. CUDA 12 has the device in place of the location.
 UMASIM_API cudaError_t cudaMemAdvise(const void*, size_t, int, Location) noexcept {
-  return with_context("cudaMemAdvise", [](const Call&, int) { return 0; });
+  return with_context(__func__, [](const Call&, int) { return 0; });
 }
 
 UMASIM_API cudaError_t cudaPointerGetAttributes(PointerAttributes* out,
                                                 const void* address) noexcept {
-  return runtime("cudaPointerGetAttributes", [&](const Call& call) {
+  return runtime(__func__, [&](const Call& call) {
     if (out == nullptr) return int{umaprobe::kCudaInvalidValue};
     constexpr int kNoDevice = -2;
     void* const pointer = const_cast<void*>(address);

@@ -36,35 +36,31 @@ cudaError_t relation(const char* name, int* out, int ordinal, int other) {
 using namespace umasim;
 
 UMASIM_API cudaError_t cudaInitDevice(int ordinal, unsigned int, unsigned int) noexcept {
-  return about_device("cudaInitDevice", ordinal, true, [](const Call& call, int device) {
+  return about_device(__func__, ordinal, true, [](const Call& call, int device) {
     Context* context;
     return ensure_primary(call, device, &context);
   });
 }
 
-UMASIM_API cudaError_t cudaSetDeviceFlags(unsigned int) noexcept {
-  return accept("cudaSetDeviceFlags");
-}
+UMASIM_API cudaError_t cudaSetDeviceFlags(unsigned int) noexcept { return accept(__func__); }
 UMASIM_API cudaError_t cudaGetDeviceFlags(unsigned int* flags) noexcept {
   constexpr unsigned int kMapHost = 8;  // always set on 64-bit systems
-  return answer("cudaGetDeviceFlags", flags, kMapHost);
+  return answer(__func__, flags, kMapHost);
 }
 
-UMASIM_API cudaError_t cudaDeviceSetCacheConfig(int) noexcept {
-  return accept("cudaDeviceSetCacheConfig");
-}
+UMASIM_API cudaError_t cudaDeviceSetCacheConfig(int) noexcept { return accept(__func__); }
 UMASIM_API cudaError_t cudaDeviceGetCacheConfig(int* preference) noexcept {
-  return answer("cudaDeviceGetCacheConfig", preference, 0);
+  return answer(__func__, preference, 0);
 }
 UMASIM_API cudaError_t cudaFuncSetCacheConfig(const void*, int) noexcept {
-  return accept("cudaFuncSetCacheConfig");
+  return accept(__func__);
 }
 
-UMASIM_API cudaError_t cudaProfilerStart() noexcept { return accept("cudaProfilerStart"); }
-UMASIM_API cudaError_t cudaProfilerStop() noexcept { return accept("cudaProfilerStop"); }
+UMASIM_API cudaError_t cudaProfilerStart() noexcept { return accept(__func__); }
+UMASIM_API cudaError_t cudaProfilerStop() noexcept { return accept(__func__); }
 
 UMASIM_API cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) noexcept {
-  return runtime("cudaDeviceGetStreamPriorityRange", [&](const Call&) {
+  return runtime(__func__, [&](const Call&) {
     constexpr int kGreatest = -5;  // the same for every device of these generations
     if (least != nullptr) *least = 0;
     if (greatest != nullptr) *greatest = kGreatest;
@@ -73,20 +69,20 @@ UMASIM_API cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greates
 }
 
 UMASIM_API cudaError_t cudaDeviceCanAccessPeer(int* can, int ordinal, int peer) noexcept {
-  return relation("cudaDeviceCanAccessPeer", can, ordinal, peer);
+  return relation(__func__, can, ordinal, peer);
 }
 UMASIM_API cudaError_t cudaDeviceGetP2PAttribute(int* value, int, int ordinal, int peer) noexcept {
-  return relation("cudaDeviceGetP2PAttribute", value, ordinal, peer);
+  return relation(__func__, value, ordinal, peer);
 }
 UMASIM_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int) noexcept {
   constexpr int kPeerAccessUnsupported = 217;
-  return about_device("cudaDeviceEnablePeerAccess", peer, true,
+  return about_device(__func__, peer, true,
                       [](const Call&, int) { return kPeerAccessUnsupported; });
 }
 
 // The name of CUDA 3 for cudaDeviceSynchronize; CUDA 13 has removed it.
 UMASIM_API cudaError_t cudaThreadSynchronize() noexcept {
-  return with_context("cudaThreadSynchronize", [](const Call& call, int device) {
+  return with_context(__func__, [](const Call& call, int device) {
     synchronize(call, device);
     return 0;
   });

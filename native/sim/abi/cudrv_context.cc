@@ -29,7 +29,7 @@ using namespace umasim;
 
 UMASIM_API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* flags,
                                                int* active) noexcept {
-  return about_device("cuDevicePrimaryCtxGetState", device, flags != nullptr && active != nullptr,
+  return about_device(__func__, device, flags != nullptr && active != nullptr,
                       [&](const Call& call, int index, const Device&) {
                         const std::lock_guard<std::mutex> guard(call.session().lock);
                         *flags = 0;
@@ -39,7 +39,7 @@ UMASIM_API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* fl
 }
 
 UMASIM_API CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) noexcept {
-  return about_device("cuDevicePrimaryCtxRetain", device, out != nullptr,
+  return about_device(__func__, device, out != nullptr,
                       [&](const Call& call, int index, const Device&) {
                         Context* context;
                         const int status = ensure_primary(call, index, &context);
@@ -52,34 +52,33 @@ UMASIM_API CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) no
 }
 
 UMASIM_API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) noexcept {
-  return about_device("cuDevicePrimaryCtxRelease_v2", device, true,
-                      [&](const Call& call, int index, const Device&) {
-                        Context* context;
-                        bool last;
-                        {
-                          const std::lock_guard<std::mutex> guard(call.session().lock);
-                          context = call.session().primary[index];
-                          if (context == nullptr || context->retained == 0) {
-                            return int{umaprobe::kCudaInvalidContext};
-                          }
-                          last = --context->retained == 0;
-                        }
-                        if (last) destroy_context(call, context);
-                        return 0;
-                      });
+  return about_device(__func__, device, true, [&](const Call& call, int index, const Device&) {
+    Context* context;
+    bool last;
+    {
+      const std::lock_guard<std::mutex> guard(call.session().lock);
+      context = call.session().primary[index];
+      if (context == nullptr || context->retained == 0) {
+        return int{umaprobe::kCudaInvalidContext};
+      }
+      last = --context->retained == 0;
+    }
+    if (last) destroy_context(call, context);
+    return 0;
+  });
 }
 
 UMASIM_API CUresult cuCtxCreate_v2(CUcontext* out, unsigned int, CUdevice device) noexcept {
-  return create("cuCtxCreate_v2", out, device);
+  return create(__func__, out, device);
 }
 
 // cuCtxCreate in the header of CUDA 13.
 UMASIM_API CUresult cuCtxCreate_v4(CUcontext* out, void*, unsigned int, CUdevice device) noexcept {
-  return create("cuCtxCreate_v4", out, device);
+  return create(__func__, out, device);
 }
 
 UMASIM_API CUresult cuCtxDestroy_v2(CUcontext context) noexcept {
-  return driver("cuCtxDestroy_v2", [&](const Call& call) {
+  return driver(__func__, [&](const Call& call) {
     if (!is_live(call.session(), context_of(context)) || context_of(context)->primary) {
       return int{umaprobe::kCudaInvalidContext};
     }
@@ -91,7 +90,7 @@ UMASIM_API CUresult cuCtxDestroy_v2(CUcontext context) noexcept {
 }
 
 UMASIM_API CUresult cuCtxSetCurrent(CUcontext context) noexcept {
-  return driver("cuCtxSetCurrent", [&](const Call& call) {
+  return driver(__func__, [&](const Call& call) {
     auto& stack = cuda_thread(call.session()).stack;
     if (context != nullptr && !is_live(call.session(), context_of(context))) {
       return int{umaprobe::kCudaInvalidContext};
@@ -103,7 +102,7 @@ UMASIM_API CUresult cuCtxSetCurrent(CUcontext context) noexcept {
 }
 
 UMASIM_API CUresult cuCtxGetCurrent(CUcontext* context) noexcept {
-  return driver("cuCtxGetCurrent", [&](const Call& call) {
+  return driver(__func__, [&](const Call& call) {
     if (context == nullptr) return int{umaprobe::kCudaInvalidValue};
     const auto& stack = cuda_thread(call.session()).stack;
     *context = stack.empty() ? nullptr : handle_of(stack.back());
@@ -112,7 +111,7 @@ UMASIM_API CUresult cuCtxGetCurrent(CUcontext* context) noexcept {
 }
 
 UMASIM_API CUresult cuCtxPushCurrent_v2(CUcontext context) noexcept {
-  return driver("cuCtxPushCurrent_v2", [&](const Call& call) {
+  return driver(__func__, [&](const Call& call) {
     if (!is_live(call.session(), context_of(context))) return int{umaprobe::kCudaInvalidContext};
     cuda_thread(call.session()).stack.push_back(context_of(context));
     return 0;
@@ -120,7 +119,7 @@ UMASIM_API CUresult cuCtxPushCurrent_v2(CUcontext context) noexcept {
 }
 
 UMASIM_API CUresult cuCtxPopCurrent_v2(CUcontext* context) noexcept {
-  return driver("cuCtxPopCurrent_v2", [&](const Call& call) {
+  return driver(__func__, [&](const Call& call) {
     auto& stack = cuda_thread(call.session()).stack;
     if (stack.empty()) return int{umaprobe::kCudaInvalidContext};
     if (context != nullptr) *context = handle_of(stack.back());
@@ -130,14 +129,14 @@ UMASIM_API CUresult cuCtxPopCurrent_v2(CUcontext* context) noexcept {
 }
 
 UMASIM_API CUresult cuCtxSynchronize() noexcept {
-  return in_context("cuCtxSynchronize", [](const Call& call, int device) {
+  return in_context(__func__, [](const Call& call, int device) {
     synchronize(call, device);
     return 0;
   });
 }
 
 UMASIM_API CUresult cuCtxGetDevice(CUdevice* device) noexcept {
-  return in_context("cuCtxGetDevice", [&](const Call& call, int index) {
+  return in_context(__func__, [&](const Call& call, int index) {
     if (device == nullptr) return int{umaprobe::kCudaInvalidValue};
     *device = ordinal_of(call.session(), index);
     return 0;
@@ -145,7 +144,7 @@ UMASIM_API CUresult cuCtxGetDevice(CUdevice* device) noexcept {
 }
 
 UMASIM_API CUresult cuCtxGetApiVersion(CUcontext, unsigned int* version) noexcept {
-  return driver("cuCtxGetApiVersion", [&](const Call&) {
+  return driver(__func__, [&](const Call&) {
     constexpr unsigned int kVersion = 3020;  // the version since CUDA 3.2
     if (version == nullptr) return int{umaprobe::kCudaInvalidValue};
     *version = kVersion;

@@ -32,12 +32,12 @@ CUresult relation(const char* name, int* out, CUdevice device, CUdevice other) {
 using namespace umasim;
 
 UMASIM_API CUresult cuInit(unsigned int) noexcept {
-  return run_call(Library::kCuda, "cuInit", init_cuda);
+  return run_call(Library::kCuda, __func__, init_cuda);
 }
 
 // Works before cuInit.
 UMASIM_API CUresult cuDriverGetVersion(int* version) noexcept {
-  return run_call(Library::kCuda, "cuDriverGetVersion", [&](const Call& call) {
+  return run_call(Library::kCuda, __func__, [&](const Call& call) {
     if (version == nullptr) return int{umaprobe::kCudaInvalidValue};
     *version = static_cast<int>(call.state().machine.driver.cuda_version);
     return 0;
@@ -45,7 +45,7 @@ UMASIM_API CUresult cuDriverGetVersion(int* version) noexcept {
 }
 
 UMASIM_API CUresult cuDeviceGetCount(int* count) noexcept {
-  return driver("cuDeviceGetCount", [&](const Call& call) {
+  return driver(__func__, [&](const Call& call) {
     if (count == nullptr) return int{umaprobe::kCudaInvalidValue};
     *count = call.session().visible.count;
     return 0;
@@ -53,15 +53,14 @@ UMASIM_API CUresult cuDeviceGetCount(int* count) noexcept {
 }
 
 UMASIM_API CUresult cuDeviceGet(CUdevice* device, int ordinal) noexcept {
-  return about_device("cuDeviceGet", ordinal, device != nullptr,
-                      [&](const Call&, int, const Device&) {
-                        *device = ordinal;
-                        return 0;
-                      });
+  return about_device(__func__, ordinal, device != nullptr, [&](const Call&, int, const Device&) {
+    *device = ordinal;
+    return 0;
+  });
 }
 
 UMASIM_API CUresult cuDeviceGetName(char* name, int size, CUdevice device) noexcept {
-  return about_device("cuDeviceGetName", device, name != nullptr && size > 0,
+  return about_device(__func__, device, name != nullptr && size > 0,
                       [&](const Call&, int, const Device& facts) {
                         std::snprintf(name, static_cast<size_t>(size), "%s", facts.name);
                         return 0;
@@ -69,15 +68,15 @@ UMASIM_API CUresult cuDeviceGetName(char* name, int size, CUdevice device) noexc
 }
 
 UMASIM_API CUresult cuDeviceGetUuid(CUuuid* out, CUdevice device) noexcept {
-  return uuid("cuDeviceGetUuid", out, device);
+  return uuid(__func__, out, device);
 }
 
 UMASIM_API CUresult cuDeviceGetUuid_v2(CUuuid* out, CUdevice device) noexcept {
-  return uuid("cuDeviceGetUuid_v2", out, device);
+  return uuid(__func__, out, device);
 }
 
 UMASIM_API CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device) noexcept {
-  return about_device("cuDeviceGetAttribute", device, value != nullptr,
+  return about_device(__func__, device, value != nullptr,
                       [&](const Call& call, int index, const Device&) {
                         return device_attribute(call.state().machine, index, attribute, value)
                                    ? 0
@@ -86,7 +85,7 @@ UMASIM_API CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice dev
 }
 
 UMASIM_API CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) noexcept {
-  return about_device("cuDeviceTotalMem_v2", device, bytes != nullptr,
+  return about_device(__func__, device, bytes != nullptr,
                       [&](const Call& call, int index, const Device&) {
                         *bytes = device_total(call.state(), index);
                         return 0;
@@ -94,7 +93,7 @@ UMASIM_API CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) noexcept
 }
 
 UMASIM_API CUresult cuDeviceGetPCIBusId(char* id, int size, CUdevice device) noexcept {
-  return about_device("cuDeviceGetPCIBusId", device, id != nullptr && size > 12,
+  return about_device(__func__, device, id != nullptr && size > 12,
                       [&](const Call&, int, const Device& facts) {
                         std::snprintf(id, static_cast<size_t>(size), "%s", facts.pci_bus_id);
                         return 0;
@@ -102,7 +101,7 @@ UMASIM_API CUresult cuDeviceGetPCIBusId(char* id, int size, CUdevice device) noe
 }
 
 UMASIM_API CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) noexcept {
-  return about_device("cuDeviceComputeCapability", device, major != nullptr && minor != nullptr,
+  return about_device(__func__, device, major != nullptr && minor != nullptr,
                       [&](const Call&, int, const Device& facts) {
                         compute_capability(facts, major, minor);
                         return 0;
@@ -111,16 +110,16 @@ UMASIM_API CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice d
 
 // Two devices never reach the memory of each other.
 UMASIM_API CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) noexcept {
-  return relation("cuDeviceCanAccessPeer", can, device, peer);
+  return relation(__func__, can, device, peer);
 }
 
 UMASIM_API CUresult cuDeviceGetP2PAttribute(int* value, int, CUdevice device,
                                             CUdevice peer) noexcept {
-  return relation("cuDeviceGetP2PAttribute", value, device, peer);
+  return relation(__func__, value, device, peer);
 }
 
 UMASIM_API CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* id) noexcept {
-  return driver("cuDeviceGetByPCIBusId", [&](const Call& call) {
+  return driver(__func__, [&](const Call& call) {
     if (device == nullptr || id == nullptr) return int{umaprobe::kCudaInvalidValue};
     return ordinal_at(call.state().machine, call.session().visible, id, device);
   });

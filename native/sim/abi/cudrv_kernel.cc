@@ -52,17 +52,17 @@ CUresult load(const char* name, CUmodule* out, const void* image) {
 using namespace umasim;
 
 UMASIM_API CUresult cuModuleLoadData(CUmodule* module, const void* image) noexcept {
-  return load("cuModuleLoadData", module, image);
+  return load(__func__, module, image);
 }
 
 // The options tune the PTX compiler, which the simulator does not have.
 UMASIM_API CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int, int*,
                                        void**) noexcept {
-  return load("cuModuleLoadDataEx", module, image);
+  return load(__func__, module, image);
 }
 
 UMASIM_API CUresult cuModuleUnload(CUmodule handle) noexcept {
-  return in_context("cuModuleUnload", [&](const Call& call, int) {
+  return in_context(__func__, [&](const Call& call, int) {
     auto* module = reinterpret_cast<Module*>(handle);
     if (!is_loaded(call.session(), module)) return kInvalidHandle;
     const std::lock_guard<std::mutex> guard(call.session().lock);
@@ -73,7 +73,7 @@ UMASIM_API CUresult cuModuleUnload(CUmodule handle) noexcept {
 
 UMASIM_API CUresult cuModuleGetFunction(CUfunction* out, CUmodule handle,
                                         const char* name) noexcept {
-  return in_context("cuModuleGetFunction", [&](const Call& call, int) {
+  return in_context(__func__, [&](const Call& call, int) {
     if (out == nullptr || name == nullptr) return int{umaprobe::kCudaInvalidValue};
     auto* module = reinterpret_cast<Module*>(handle);
     if (!is_loaded(call.session(), module)) return kInvalidHandle;
@@ -87,7 +87,7 @@ UMASIM_API CUresult cuModuleGetFunction(CUfunction* out, CUmodule handle,
 }
 
 UMASIM_API CUresult cuFuncGetAttribute(int* value, int attribute, CUfunction handle) noexcept {
-  return in_context("cuFuncGetAttribute", [&](const Call& call, int) {
+  return in_context(__func__, [&](const Call& call, int) {
     constexpr int kMaxThreadsPerBlock = 0, kSharedBytes = 1, kConstBytes = 2, kLocalBytes = 3;
     if (value == nullptr) return int{umaprobe::kCudaInvalidValue};
     if (function_of(call.session(), handle) == nullptr) return kInvalidHandle;
@@ -110,7 +110,7 @@ UMASIM_API CUresult cuLaunchKernel(CUfunction handle, unsigned int grid_x, unsig
                                    unsigned int grid_z, unsigned int block_x, unsigned int block_y,
                                    unsigned int block_z, unsigned int, CUstream, void** parameters,
                                    void** extra) noexcept {
-  return in_context("cuLaunchKernel", [&](const Call& call, int device) {
+  return in_context(__func__, [&](const Call& call, int device) {
     const KernelFunction* function = function_of(call.session(), handle);
     if (function == nullptr || function->module->device != device) return kInvalidHandle;
     if (!is_grid({grid_x, grid_y, grid_z}) || !is_block({block_x, block_y, block_z})) {

@@ -65,7 +65,7 @@ void* self() {
   return handle;
 }
 
-// Null if the driver has no such function.
+// Returns null if the driver has no such function.
 void* find_function(const Call& call, const char* name, int cuda_version) {
   const bool is_driver = std::strncmp(name, "cu", 2) == 0 && std::strncmp(name, "cuda", 4) != 0;
   const std::string exported = exported_name(name, cuda_version);
@@ -104,7 +104,7 @@ using namespace umasim;
 
 UMASIM_API CUresult cuGetProcAddress_v2(const char* name, void** function, int cuda_version,
                                         uint64_t, int* found) noexcept {
-  return run_call(Library::kCuda, "cuGetProcAddress_v2", [&](const Call& call) {
+  return run_call(Library::kCuda, __func__, [&](const Call& call) {
     if (name == nullptr || function == nullptr || is_too_new(call, cuda_version)) {
       return int{umaprobe::kCudaInvalidValue};
     }
@@ -118,7 +118,7 @@ UMASIM_API CUresult cuGetProcAddress_v2(const char* name, void** function, int c
 // The function of CUDA 11.3 to 11.8, with an error for a function that is not found.
 UMASIM_API CUresult cuGetProcAddress(const char* name, void** function, int cuda_version,
                                      uint64_t) noexcept {
-  return run_call(Library::kCuda, "cuGetProcAddress", [&](const Call& call) {
+  return run_call(Library::kCuda, __func__, [&](const Call& call) {
     if (name == nullptr || function == nullptr || is_too_new(call, cuda_version)) {
       return int{umaprobe::kCudaInvalidValue};
     }
@@ -129,7 +129,7 @@ UMASIM_API CUresult cuGetProcAddress(const char* name, void** function, int cuda
 
 UMASIM_API CUresult cuGetExportTable(const void** table, const CUuuid* id) noexcept {
   explain_private_tables(__builtin_return_address(0));
-  return run_call(Library::kCuda, "cuGetExportTable", [&](const Call&) {
+  return run_call(Library::kCuda, __func__, [&](const Call&) {
     if (table == nullptr || id == nullptr) return int{umaprobe::kCudaInvalidValue};
     *table = nullptr;
     return int{umaprobe::kCudaNotSupported};

@@ -40,7 +40,7 @@ CUresult copy(const char* name, void* to, const void* from, size_t bytes) {
 using namespace umasim;
 
 UMASIM_API CUresult cuMemGetInfo_v2(size_t* free, size_t* total) noexcept {
-  return in_context("cuMemGetInfo_v2", [&](const Call& call, int device) {
+  return in_context(__func__, [&](const Call& call, int device) {
     if (free == nullptr || total == nullptr) return int{umaprobe::kCudaInvalidValue};
     memory_info(call.state(), device, free, total);
     return 0;
@@ -48,22 +48,22 @@ UMASIM_API CUresult cuMemGetInfo_v2(size_t* free, size_t* total) noexcept {
 }
 
 UMASIM_API CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) noexcept {
-  return allocate_as("cuMemAlloc_v2", BlockKind::kDevice, address, bytes);
+  return allocate_as(__func__, BlockKind::kDevice, address, bytes);
 }
 
 UMASIM_API CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned int) noexcept {
-  return allocate_as("cuMemAllocManaged", BlockKind::kManaged, address, bytes);
+  return allocate_as(__func__, BlockKind::kManaged, address, bytes);
 }
 
 UMASIM_API CUresult cuMemFree_v2(CUdeviceptr address) noexcept {
-  return in_context("cuMemFree_v2", [&](const Call& call, int device) {
+  return in_context(__func__, [&](const Call& call, int device) {
     synchronize(call, device);
     return memory_free(call, pointer(address), BlockKind::kDevice, BlockKind::kManaged);
   });
 }
 
 UMASIM_API CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned int) noexcept {
-  return in_context("cuMemHostAlloc", [&](const Call& call, int device) {
+  return in_context(__func__, [&](const Call& call, int device) {
     if (address == nullptr || bytes == 0) return int{umaprobe::kCudaInvalidValue};
     return memory_allocate(call, BlockKind::kPinned, device, bytes, address);
   });
@@ -74,7 +74,7 @@ UMASIM_API CUresult cuMemAllocHost_v2(void** address, size_t bytes) noexcept {
 }
 
 UMASIM_API CUresult cuMemFreeHost(void* address) noexcept {
-  return in_context("cuMemFreeHost", [&](const Call& call, int) {
+  return in_context(__func__, [&](const Call& call, int) {
     return memory_free(call, address, BlockKind::kPinned, BlockKind::kPinned);
   });
 }
@@ -82,7 +82,7 @@ UMASIM_API CUresult cuMemFreeHost(void* address) noexcept {
 // Unified addressing: the device address of pinned memory is the host address.
 UMASIM_API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* address,
                                                  unsigned int) noexcept {
-  return in_context("cuMemHostGetDevicePointer_v2", [&](const Call& call, int device) {
+  return in_context(__func__, [&](const Call& call, int device) {
     if (out == nullptr || address == nullptr) return int{umaprobe::kCudaInvalidValue};
     if (call.state().machine.devices[device].attributes.canMapHostMemory == 0) {
       return int{umaprobe::kCudaNotSupported};
@@ -93,13 +93,13 @@ UMASIM_API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* address
 }
 
 UMASIM_API CUresult cuMemsetD8_v2(CUdeviceptr address, unsigned char value, size_t count) noexcept {
-  return in_context("cuMemsetD8_v2", [&](const Call& call, int device) {
+  return in_context(__func__, [&](const Call& call, int device) {
     return memory_fill(call, device, pointer(address), count, value * 0x01010101u);
   });
 }
 
 UMASIM_API CUresult cuMemsetD32_v2(CUdeviceptr address, unsigned int value, size_t count) noexcept {
-  return in_context("cuMemsetD32_v2", [&](const Call& call, int device) {
+  return in_context(__func__, [&](const Call& call, int device) {
     constexpr size_t kMost = ~size_t{0} / 4;
     if (address % 4 != 0 || count > kMost) return int{umaprobe::kCudaInvalidValue};
     return memory_fill(call, device, pointer(address), count * 4, value);
@@ -107,39 +107,39 @@ UMASIM_API CUresult cuMemsetD32_v2(CUdeviceptr address, unsigned int value, size
 }
 
 UMASIM_API CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) noexcept {
-  return copy("cuMemcpyDtoH_v2", to, pointer(from), bytes);
+  return copy(__func__, to, pointer(from), bytes);
 }
 
 UMASIM_API CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) noexcept {
-  return copy("cuMemcpyHtoD_v2", pointer(to), from, bytes);
+  return copy(__func__, pointer(to), from, bytes);
 }
 
 UMASIM_API CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) noexcept {
-  return copy("cuMemcpyDtoD_v2", pointer(to), pointer(from), bytes);
+  return copy(__func__, pointer(to), pointer(from), bytes);
 }
 
 UMASIM_API CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) noexcept {
-  return copy("cuMemcpy", pointer(to), pointer(from), bytes);
+  return copy(__func__, pointer(to), pointer(from), bytes);
 }
 
 UMASIM_API CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes,
                                          CUstream) noexcept {
-  return copy_async("cuMemcpyDtoHAsync_v2", to, pointer(from), bytes);
+  return copy_async(__func__, to, pointer(from), bytes);
 }
 
 UMASIM_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes,
                                          CUstream) noexcept {
-  return copy_async("cuMemcpyHtoDAsync_v2", pointer(to), from, bytes);
+  return copy_async(__func__, pointer(to), from, bytes);
 }
 
 UMASIM_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                                          CUstream) noexcept {
-  return copy_async("cuMemcpyDtoDAsync_v2", pointer(to), pointer(from), bytes);
+  return copy_async(__func__, pointer(to), pointer(from), bytes);
 }
 
 UMASIM_API CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                                   CUstream) noexcept {
-  return copy_async("cuMemcpyAsync", pointer(to), pointer(from), bytes);
+  return copy_async(__func__, pointer(to), pointer(from), bytes);
 }
 
 // Fills are queued in any case.

@@ -203,36 +203,36 @@ UMASIM_OPENAT(openat64)
 
 // open() in programs built with _FORTIFY_SOURCE.
 UMASIM_API int __open_2(const char* path, int flags) {
-  return open_or_forward("__open_2", path, flags, 0);
+  return open_or_forward(__func__, path, flags, 0);
 }
 UMASIM_API int __open64_2(const char* path, int flags) {
-  return open_or_forward("__open64_2", path, flags, 0);
+  return open_or_forward(__func__, path, flags, 0);
 }
 UMASIM_API int __openat_2(int directory, const char* path, int flags) {
-  return openat_or_forward("__openat_2", directory, path, flags, 0);
+  return openat_or_forward(__func__, directory, path, flags, 0);
 }
 UMASIM_API int __openat64_2(int directory, const char* path, int flags) {
-  return openat_or_forward("__openat64_2", directory, path, flags, 0);
+  return openat_or_forward(__func__, directory, path, flags, 0);
 }
 
 UMASIM_API FILE* fopen(const char* path, const char* mode) {
-  return fopen_or_forward("fopen", path, mode);
+  return fopen_or_forward(__func__, path, mode);
 }
 UMASIM_API FILE* fopen64(const char* path, const char* mode) {
-  return fopen_or_forward("fopen64", path, mode);
+  return fopen_or_forward(__func__, path, mode);
 }
 
 UMASIM_API void rewind(FILE* stream) { refresh_and_rewind(stream); }
 
 UMASIM_API off_t lseek(int fd, off_t offset, int whence) noexcept {
-  return refresh_and_seek("lseek", fd, offset, whence);
+  return refresh_and_seek(__func__, fd, offset, whence);
 }
 UMASIM_API off64_t lseek64(int fd, off64_t offset, int whence) noexcept {
-  return refresh_and_seek("lseek64", fd, offset, whence);
+  return refresh_and_seek(__func__, fd, offset, whence);
 }
 UMASIM_API ssize_t pread(int fd, void* buffer, size_t size, off_t offset) {
-  return refresh_and_pread("pread", fd, buffer, size, offset);
+  return refresh_and_pread(__func__, fd, buffer, size, offset);
 }
 UMASIM_API ssize_t pread64(int fd, void* buffer, size_t size, off64_t offset) {
-  return refresh_and_pread("pread64", fd, buffer, size, offset);
+  return refresh_and_pread(__func__, fd, buffer, size, offset);
 }

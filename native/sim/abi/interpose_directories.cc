@@ -135,7 +135,7 @@ std::string path_of(int fd) {
 using namespace umasim;
 
 UMASIM_API DIR* opendir(const char* path) {
-  const auto real = next<DIR*(const char*)>("opendir");
+  const auto real = next<DIR*(const char*)>(__func__);
   DIR* stream = real(path);
   if (!concerns(path)) return stream;
   Listing listing = listing_of(plain(path));
@@ -147,7 +147,7 @@ UMASIM_API DIR* opendir(const char* path) {
 }
 
 UMASIM_API DIR* fdopendir(int fd) {
-  DIR* stream = next<DIR*(int)>("fdopendir")(fd);
+  DIR* stream = next<DIR*(int)>(__func__)(fd);
   if (stream == nullptr || !preloaded()) return stream;
   const std::string path = path_of(fd);
   if (!concerns(path.c_str())) return stream;
@@ -156,14 +156,12 @@ UMASIM_API DIR* fdopendir(int fd) {
   return stream;
 }
 
-UMASIM_API dirent* readdir(DIR* stream) { return read_or_forward<dirent>("readdir", stream); }
-UMASIM_API dirent64* readdir64(DIR* stream) {
-  return read_or_forward<dirent64>("readdir64", stream);
-}
+UMASIM_API dirent* readdir(DIR* stream) { return read_or_forward<dirent>(__func__, stream); }
+UMASIM_API dirent64* readdir64(DIR* stream) { return read_or_forward<dirent64>(__func__, stream); }
 
 UMASIM_API void rewinddir(DIR* stream) noexcept {
   if (Listing* listing = find(stream)) listing->unread = listing->names;
-  next<void(DIR*)>("rewinddir")(stream);
+  next<void(DIR*)>(__func__)(stream);
 }
 
 UMASIM_API int closedir(DIR* stream) {
@@ -172,5 +170,5 @@ UMASIM_API int closedir(DIR* stream) {
     listings.erase(stream);
     open_listings = static_cast<int>(listings.size());
   }
-  return next<int(DIR*)>("closedir")(stream);
+  return next<int(DIR*)>(__func__)(stream);
 }

@@ -51,7 +51,7 @@ ino_t inode_of(const char* path) { return std::hash<std::string>()(path); }
 template <typename Stat>
 void fill(const char* path, const FileStatus& status, Stat* out) {
   const bool directory = S_ISDIR(status.mode);
-  // Everything that programs do not look at is as for /proc itself.
+  // The fields that programs do not look at are those of /proc itself.
   struct stat proc {};
   // glibc before 2.33 has no fstatat.
   syscall(SYS_newfstatat, AT_FDCWD, "/proc", &proc, 0);
@@ -114,7 +114,8 @@ int access_or_forward(const char* path, int mode, Real real) {
     return -1;
   };
   if (stat_or_forward(path, &found, nothing) != 0) return -1;
-  // Root passes every check but that for execution; the rights of others are alike for all users.
+  // Root passes every check, except that for execution; the rights of others are alike for all
+  // users.
   const unsigned wanted = static_cast<unsigned>(mode) & 7u;
   const bool root = geteuid() == 0 && ((wanted & X_OK) == 0 || S_ISDIR(found.st_mode));
   if (root || (found.st_mode & wanted) == wanted) return 0;
@@ -156,16 +157,16 @@ UMASIM_XSTAT(__lxstat64, stat64)
 
 UMASIM_API int statx(int directory, const char* path, int flags, unsigned int mask,
                      struct statx* out) noexcept {
-  const auto real = next<int(int, const char*, int, unsigned int, struct statx*)>("statx");
+  const auto real = next<int(int, const char*, int, unsigned int, struct statx*)>(__func__);
   return stat_or_forward(path, out, [&] { return real(directory, path, flags, mask, out); });
 }
 
 UMASIM_API int access(const char* path, int mode) noexcept {
-  const auto real = next<int(const char*, int)>("access");
+  const auto real = next<int(const char*, int)>(__func__);
   return access_or_forward(path, mode, [&] { return real(path, mode); });
 }
 
 UMASIM_API int faccessat(int directory, const char* path, int mode, int flags) noexcept {
-  const auto real = next<int(int, const char*, int, int)>("faccessat");
+  const auto real = next<int(int, const char*, int, int)>(__func__);
   return access_or_forward(path, mode, [&] { return real(directory, path, mode, flags); });
 }

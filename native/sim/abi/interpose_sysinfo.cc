@@ -49,7 +49,7 @@ long free_pages_or(long real) {
 using namespace umasim;
 
 UMASIM_API int sysinfo(struct sysinfo* info) noexcept {
-  const int status = next<int(struct sysinfo*)>("sysinfo")(info);
+  const int status = next<int(struct sysinfo*)>(__func__)(info);
   HostMemory memory;
   if (status != 0 || !read_host_memory(&memory)) return status;
   info->mem_unit = 1;
@@ -77,10 +77,6 @@ UMASIM_API __attribute__((no_sanitize("thread", "address"))) long sysconf(int na
   }
 }
 
-UMASIM_API long get_phys_pages() noexcept {
-  return total_pages_or(next<long()>("get_phys_pages")());
-}
+UMASIM_API long get_phys_pages() noexcept { return total_pages_or(next<long()>(__func__)()); }
 
-UMASIM_API long get_avphys_pages() noexcept {
-  return free_pages_or(next<long()>("get_avphys_pages")());
-}
+UMASIM_API long get_avphys_pages() noexcept { return free_pages_or(next<long()>(__func__)()); }

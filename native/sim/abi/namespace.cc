@@ -75,7 +75,7 @@ unsigned long kept_flags(const std::string& target) {
   return flags;
 }
 
-// Read-only, because a write would not reach the machine.
+// Mounts read-only, because a write would not reach the machine.
 void mount_over(const std::string& source, const std::string& target) {
   const unsigned long read_only = MS_BIND | MS_REMOUNT | MS_RDONLY;
   if (mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0 ||
@@ -88,7 +88,8 @@ void mount_over(const std::string& source, const std::string& target) {
 __attribute__((constructor)) void run_in_namespace(int, char** arguments, char**) {
   const char* list = std::getenv("UMASIM_MOUNTS");
   if (list == nullptr || !preloaded()) return;
-  // No stream of the C++ library, which would triple the size of this one where it is linked in.
+  // The streams of the C++ library are not used: they would triple the size of this library if it
+  // is linked in.
   constexpr size_t kMaxBytes = 1 << 20;
   const std::string lines = raw_read_file(list, kMaxBytes);
   unsetenv("UMASIM_MOUNTS");

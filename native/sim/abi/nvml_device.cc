@@ -89,76 +89,74 @@ nvmlReturn_t text(const char* name, nvmlDevice_t handle, char* out, unsigned int
 using namespace umasim;
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetCount(unsigned int* count) noexcept {
-  return count_devices("nvmlDeviceGetCount", count);
+  return count_devices(__func__, count);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int* count) noexcept {
-  return count_devices("nvmlDeviceGetCount_v2", count);
+  return count_devices(__func__, count);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByIndex(unsigned int index,
                                                    nvmlDevice_t* device) noexcept {
-  return handle_by_index("nvmlDeviceGetHandleByIndex", index, device);
+  return handle_by_index(__func__, index, device);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index,
                                                       nvmlDevice_t* device) noexcept {
-  return handle_by_index("nvmlDeviceGetHandleByIndex_v2", index, device);
+  return handle_by_index(__func__, index, device);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetHandleBySerial(const char* serial,
                                                     nvmlDevice_t* device) noexcept {
-  return handle_where("nvmlDeviceGetHandleBySerial", device, serial != nullptr,
-                      [&](int, const Device& facts) {
-                        const NvmlText& answer = facts.nvml.serial;
-                        return answer.status == 0 && std::strcmp(answer.value, serial) == 0;
-                      });
+  return handle_where(__func__, device, serial != nullptr, [&](int, const Device& facts) {
+    const NvmlText& answer = facts.nvml.serial;
+    return answer.status == 0 && std::strcmp(answer.value, serial) == 0;
+  });
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* device) noexcept {
-  return handle_where("nvmlDeviceGetHandleByUUID", device, uuid != nullptr,
+  return handle_where(__func__, device, uuid != nullptr,
                       [&](int, const Device& facts) { return std::strcmp(facts.uuid, uuid) == 0; });
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char* id,
                                                       nvmlDevice_t* device) noexcept {
-  return handle_by_pci("nvmlDeviceGetHandleByPciBusId", id, device);
+  return handle_by_pci(__func__, id, device);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* id,
                                                          nvmlDevice_t* device) noexcept {
-  return handle_by_pci("nvmlDeviceGetHandleByPciBusId_v2", id, device);
+  return handle_by_pci(__func__, id, device);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char* name,
                                           unsigned int size) noexcept {
-  return text("nvmlDeviceGetName", device, name, size,
+  return text(__func__, device, name, size,
               [](const Device& facts) -> const char* { return facts.name; });
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char* uuid,
                                           unsigned int size) noexcept {
-  return text("nvmlDeviceGetUUID", device, uuid, size,
+  return text(__func__, device, uuid, size,
               [](const Device& facts) -> const char* { return facts.uuid; });
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int* index) noexcept {
-  return nvml_device("nvmlDeviceGetIndex", device, index != nullptr,
-                     [&](const Call&, int i, const Device&) {
-                       *index = static_cast<unsigned int>(i);
-                       return 0;
-                     });
+  return nvml_device(__func__, device, index != nullptr, [&](const Call&, int i, const Device&) {
+    *index = static_cast<unsigned int>(i);
+    return 0;
+  });
 }
 
 // The versions before 3 end before the id with the long domain, so that is not written.
 UMASIM_API nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_t* pci) noexcept {
-  return pci_info("nvmlDeviceGetPciInfo", device, pci, offsetof(nvmlPciInfo_t, busId));
+  return pci_info(__func__, device, pci, offsetof(nvmlPciInfo_t, busId));
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t* pci) noexcept {
-  return pci_info("nvmlDeviceGetPciInfo_v2", device, pci, offsetof(nvmlPciInfo_t, busId));
+  return pci_info(__func__, device, pci, offsetof(nvmlPciInfo_t, busId));
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* pci) noexcept {
-  return pci_info("nvmlDeviceGetPciInfo_v3", device, pci, sizeof *pci);
+  return pci_info(__func__, device, pci, sizeof *pci);
 }

@@ -15,6 +15,32 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int* count) noexcept;
 UMASIM_API nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index,
                                                       nvmlDevice_t* device) noexcept;
 
+// Functions that answer one number of a machine file: X(function, field of NvmlAnswers).
+#define UMASIM_NVML_NUMBERS(X)                                  \
+  X(nvmlDeviceGetBrand, brand)                                  \
+  X(nvmlDeviceGetNumGpuCores, gpu_cores)                        \
+  X(nvmlDeviceGetPersistenceMode, persistence_mode)             \
+  X(nvmlDeviceGetComputeMode, compute_mode)                     \
+  X(nvmlDeviceGetDisplayMode, display_mode)                     \
+  X(nvmlDeviceGetDisplayActive, display_active)                 \
+  X(nvmlDeviceGetCurrPcieLinkGeneration, pcie_generation)       \
+  X(nvmlDeviceGetCurrPcieLinkWidth, pcie_width)                 \
+  X(nvmlDeviceGetMaxPcieLinkGeneration, max_pcie_generation)    \
+  X(nvmlDeviceGetGpuMaxPcieLinkGeneration, max_pcie_generation) \
+  X(nvmlDeviceGetMaxPcieLinkWidth, max_pcie_width)              \
+  X(nvmlDeviceGetPowerUsage, power)                             \
+  X(nvmlDeviceGetPerformanceState, performance_state)           \
+  X(nvmlDeviceGetPowerState, performance_state)                 \
+  X(nvmlDeviceGetNumFans, fan_count)                            \
+  X(nvmlDeviceGetFanSpeed, fan)                                 \
+  X(nvmlDeviceGetPowerManagementLimit, power_limit)             \
+  X(nvmlDeviceGetPowerManagementDefaultLimit, power_limit)      \
+  X(nvmlDeviceGetEnforcedPowerLimit, power_limit)
+#define X(function, field) \
+  UMASIM_API nvmlReturn_t function(nvmlDevice_t device, unsigned int* value) noexcept;
+UMASIM_NVML_NUMBERS(X)
+#undef X
+
 // The identity of a device.
 UMASIM_API nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char* name,
                                           unsigned int size) noexcept;
@@ -26,7 +52,6 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetVbiosVersion(nvmlDevice_t device, char* ver
                                                   unsigned int size) noexcept;
 UMASIM_API nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* pci) noexcept;
 UMASIM_API nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned int* minor) noexcept;
-UMASIM_API nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, unsigned int* brand) noexcept;
 UMASIM_API nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device,
                                                   unsigned int* generation) noexcept;
 UMASIM_API nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int* major,
@@ -35,12 +60,6 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device,
                                                     nvmlDeviceAddressingMode_t* mode) noexcept;
 
 // The modes that it is in.
-UMASIM_API nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t device,
-                                                     unsigned int* mode) noexcept;
-UMASIM_API nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, unsigned int* mode) noexcept;
-UMASIM_API nvmlReturn_t nvmlDeviceGetDisplayMode(nvmlDevice_t device, unsigned int* mode) noexcept;
-UMASIM_API nvmlReturn_t nvmlDeviceGetDisplayActive(nvmlDevice_t device,
-                                                   unsigned int* active) noexcept;
 UMASIM_API nvmlReturn_t nvmlDeviceGetPowerManagementMode(nvmlDevice_t device,
                                                          unsigned int* mode) noexcept;
 UMASIM_API nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t device, unsigned int* current,
@@ -50,18 +69,6 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int* 
 UMASIM_API nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device, unsigned int type,
                                                     unsigned int counter,
                                                     unsigned long long* errors) noexcept;
-
-// Its link to the host.
-UMASIM_API nvmlReturn_t nvmlDeviceGetCurrPcieLinkGeneration(nvmlDevice_t device,
-                                                            unsigned int* generation) noexcept;
-UMASIM_API nvmlReturn_t nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device,
-                                                           unsigned int* generation) noexcept;
-UMASIM_API nvmlReturn_t nvmlDeviceGetGpuMaxPcieLinkGeneration(nvmlDevice_t device,
-                                                              unsigned int* generation) noexcept;
-UMASIM_API nvmlReturn_t nvmlDeviceGetCurrPcieLinkWidth(nvmlDevice_t device,
-                                                       unsigned int* lanes) noexcept;
-UMASIM_API nvmlReturn_t nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device,
-                                                      unsigned int* lanes) noexcept;
 
 // Its readings.
 UMASIM_API nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device,
@@ -74,21 +81,11 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetEncoderUtilization(nvmlDevice_t device, uns
                                                         unsigned int* sampling_us) noexcept;
 UMASIM_API nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, unsigned int* percent,
                                                         unsigned int* sampling_us) noexcept;
-UMASIM_API nvmlReturn_t nvmlDeviceGetFanSpeed(nvmlDevice_t device, unsigned int* percent) noexcept;
 UMASIM_API nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned int sensor,
                                                  unsigned int* celsius) noexcept;
 UMASIM_API nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device,
                                                           unsigned int threshold,
                                                           unsigned int* celsius) noexcept;
-UMASIM_API nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device,
-                                                      unsigned int* state) noexcept;
-UMASIM_API nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int* mw) noexcept;
-UMASIM_API nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t device,
-                                                          unsigned int* mw) noexcept;
-UMASIM_API nvmlReturn_t nvmlDeviceGetPowerManagementDefaultLimit(nvmlDevice_t device,
-                                                                 unsigned int* mw) noexcept;
-UMASIM_API nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device,
-                                                        unsigned int* mw) noexcept;
 UMASIM_API nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t device,
                                                                      unsigned int* least,
                                                                      unsigned int* most) noexcept;

@@ -30,7 +30,7 @@ using namespace umasim;
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device,
                                                 nvmlMemory_t* memory) noexcept {
-  return nvml_device("nvmlDeviceGetMemoryInfo", device, memory != nullptr,
+  return nvml_device(__func__, device, memory != nullptr,
                      [&](const Call& call, int index, const Device&) {
                        MemoryAmounts now{0, 0, 0};
                        const int status = read_memory(call.state(), index, &now);
@@ -42,7 +42,7 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device,
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device,
                                                    nvmlMemory_v2_t* memory) noexcept {
-  return nvml_device("nvmlDeviceGetMemoryInfo_v2", device, memory != nullptr,
+  return nvml_device(__func__, device, memory != nullptr,
                      [&](const Call& call, int index, const Device&) {
                        if (memory->version != umaprobe::kNvmlMemoryV2) {
                          return int{umaprobe::kNvmlArgumentVersionMismatch};
@@ -59,7 +59,7 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device,
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device,
                                                     nvmlBAR1Memory_t* memory) noexcept {
-  return nvml_device("nvmlDeviceGetBAR1MemoryInfo", device, memory != nullptr,
+  return nvml_device(__func__, device, memory != nullptr,
                      [&](const Call&, int, const Device& facts) {
                        const NvmlValue& bar1 = facts.nvml.bar1;
                        if (bar1.status != 0) return bar1.status;

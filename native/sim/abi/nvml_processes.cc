@@ -95,57 +95,25 @@ unsigned long long real_time_us() {
 
 using namespace umasim;
 
-UMASIM_API nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device,
-                                                                unsigned int* count,
-                                                                nvmlProcessInfo_t* infos) noexcept {
-  return processes("nvmlDeviceGetComputeRunningProcesses_v3", device, count, infos, List::kCompute);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(
-    nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t* infos) noexcept {
-  return processes("nvmlDeviceGetGraphicsRunningProcesses_v3", device, count, infos,
-                   List::kGraphics);
-}
-
-// Version 2 has the same struct; older drivers have no other.
-UMASIM_API nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device,
-                                                                unsigned int* count,
-                                                                nvmlProcessInfo_t* infos) noexcept {
-  return processes("nvmlDeviceGetComputeRunningProcesses_v2", device, count, infos, List::kCompute);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v2(
-    nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t* infos) noexcept {
-  return processes("nvmlDeviceGetGraphicsRunningProcesses_v2", device, count, infos,
-                   List::kGraphics);
-}
-
-// The first version has a struct of its own, without the instances of MIG.
-UMASIM_API nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device,
-                                                             unsigned int* count,
-                                                             nvmlProcessInfo_v1_t* infos) noexcept {
-  return processes("nvmlDeviceGetComputeRunningProcesses", device, count, infos, List::kCompute);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses(
-    nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_v1_t* infos) noexcept {
-  return processes("nvmlDeviceGetGraphicsRunningProcesses", device, count, infos, List::kGraphics);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses(
-    nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_v1_t* infos) noexcept {
-  return processes("nvmlDeviceGetMPSComputeRunningProcesses", device, count, infos, List::kMps);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v2(
-    nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t* infos) noexcept {
-  return processes("nvmlDeviceGetMPSComputeRunningProcesses_v2", device, count, infos, List::kMps);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(
-    nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t* infos) noexcept {
-  return processes("nvmlDeviceGetMPSComputeRunningProcesses_v3", device, count, infos, List::kMps);
-}
+// X(function, struct, list). Version 2, the newest one of older drivers, has the struct of version
+// 3; the first version has a struct of its own, without the instances of MIG.
+#define UMASIM_PROCESS_LISTS(X)                                              \
+  X(nvmlDeviceGetComputeRunningProcesses_v3, nvmlProcessInfo_t*, kCompute)   \
+  X(nvmlDeviceGetGraphicsRunningProcesses_v3, nvmlProcessInfo_t*, kGraphics) \
+  X(nvmlDeviceGetComputeRunningProcesses_v2, nvmlProcessInfo_t*, kCompute)   \
+  X(nvmlDeviceGetGraphicsRunningProcesses_v2, nvmlProcessInfo_t*, kGraphics) \
+  X(nvmlDeviceGetComputeRunningProcesses, nvmlProcessInfo_v1_t*, kCompute)   \
+  X(nvmlDeviceGetGraphicsRunningProcesses, nvmlProcessInfo_v1_t*, kGraphics) \
+  X(nvmlDeviceGetMPSComputeRunningProcesses, nvmlProcessInfo_v1_t*, kMps)    \
+  X(nvmlDeviceGetMPSComputeRunningProcesses_v2, nvmlProcessInfo_t*, kMps)    \
+  X(nvmlDeviceGetMPSComputeRunningProcesses_v3, nvmlProcessInfo_t*, kMps)
+#define X(function, Infos, list)                                             \
+  UMASIM_API nvmlReturn_t function(nvmlDevice_t device, unsigned int* count, \
+                                   Infos infos) noexcept {                   \
+    return processes(__func__, device, count, infos, List::list);            \
+  }
+UMASIM_PROCESS_LISTS(X)
+#undef X
 
 // The simulator knows that CUDA works, and not for whom: the processes share the utilization
 // evenly.
@@ -154,8 +122,7 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device,
                                                         unsigned int* count,
                                                         unsigned long long last_seen_us) noexcept {
   return nvml_device(
-      "nvmlDeviceGetProcessUtilization", device, count != nullptr,
-      [&](const Call& call, int index, const Device&) {
+      __func__, device, count != nullptr, [&](const Call& call, int index, const Device&) {
         const unsigned long long now_us = real_time_us();
         if (!is_busy(call.state(), index) || now_us <= last_seen_us) {
           return int{umaprobe::kNvmlNotFound};
@@ -176,7 +143,7 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device,
 
 UMASIM_API nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char* name,
                                                  unsigned int size) noexcept {
-  return nvml("nvmlSystemGetProcessName", [&](const Call& call) {
+  return nvml(__func__, [&](const Call& call) {
     if (name == nullptr || size == 0) return int{umaprobe::kNvmlInvalidArgument};
     const Machine& machine = call.state().machine;
     for (int i = 0; i < machine.process_count; i++) {

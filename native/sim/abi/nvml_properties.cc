@@ -51,24 +51,19 @@ using namespace umasim;
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device,
                                                     nvmlDeviceAddressingMode_t* mode) noexcept {
-  return nvml_device("nvmlDeviceGetAddressingMode", device, mode != nullptr,
-                     [&](const Call&, int, const Device& facts) {
-                       if (mode->version != umaprobe::kNvmlAddressingModeV1) {
-                         return int{umaprobe::kNvmlArgumentVersionMismatch};
-                       }
-                       const NvmlValue& answer = facts.nvml.addressing_mode;
-                       if (answer.status == 0) mode->value = static_cast<unsigned>(answer.value);
-                       return answer.status;
-                     });
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, unsigned int* brand) noexcept {
-  return nvml_value("nvmlDeviceGetBrand", device, &NvmlAnswers::brand, brand);
+  return nvml_device(__func__, device, mode != nullptr, [&](const Call&, int, const Device& facts) {
+    if (mode->version != umaprobe::kNvmlAddressingModeV1) {
+      return int{umaprobe::kNvmlArgumentVersionMismatch};
+    }
+    const NvmlValue& answer = facts.nvml.addressing_mode;
+    if (answer.status == 0) mode->value = static_cast<unsigned>(answer.value);
+    return answer.status;
+  });
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device,
                                                   unsigned int* generation) noexcept {
-  return nvml_device("nvmlDeviceGetArchitecture", device, generation != nullptr,
+  return nvml_device(__func__, device, generation != nullptr,
                      [&](const Call&, int, const Device& facts) {
                        *generation = architecture(facts);
                        return 0;
@@ -77,41 +72,34 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device,
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int* major,
                                                            int* minor) noexcept {
-  return nvml_device("nvmlDeviceGetCudaComputeCapability", device,
-                     major != nullptr && minor != nullptr,
+  return nvml_device(__func__, device, major != nullptr && minor != nullptr,
                      [&](const Call&, int, const Device& facts) {
                        compute_capability(facts, major, minor);
                        return 0;
                      });
 }
 
-UMASIM_API nvmlReturn_t nvmlDeviceGetNumGpuCores(nvmlDevice_t device,
-                                                 unsigned int* cores) noexcept {
-  return nvml_value("nvmlDeviceGetNumGpuCores", device, &NvmlAnswers::gpu_cores, cores);
-}
-
 UMASIM_API nvmlReturn_t nvmlDeviceGetMemoryBusWidth(nvmlDevice_t device,
                                                     unsigned int* bits) noexcept {
-  return nvml_device("nvmlDeviceGetMemoryBusWidth", device, bits != nullptr,
-                     [&](const Call&, int, const Device& facts) {
-                       *bits = static_cast<unsigned>(facts.attributes.globalMemoryBusWidth);
-                       return 0;
-                     });
+  return nvml_device(__func__, device, bits != nullptr, [&](const Call&, int, const Device& facts) {
+    *bits = static_cast<unsigned>(facts.attributes.globalMemoryBusWidth);
+    return 0;
+  });
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetSerial(nvmlDevice_t device, char* serial,
                                             unsigned int size) noexcept {
-  return text("nvmlDeviceGetSerial", device, serial, size, &NvmlAnswers::serial);
+  return text(__func__, device, serial, size, &NvmlAnswers::serial);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetVbiosVersion(nvmlDevice_t device, char* version,
                                                   unsigned int size) noexcept {
-  return text("nvmlDeviceGetVbiosVersion", device, version, size, &NvmlAnswers::vbios_version);
+  return text(__func__, device, version, size, &NvmlAnswers::vbios_version);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device,
                                                  unsigned int* minor) noexcept {
-  return nvml_device("nvmlDeviceGetMinorNumber", device, minor != nullptr,
+  return nvml_device(__func__, device, minor != nullptr,
                      [&](const Call&, int index, const Device&) {
                        *minor = static_cast<unsigned>(index);
                        return 0;
@@ -119,7 +107,7 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device,
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetBoardId(nvmlDevice_t device, unsigned int* board) noexcept {
-  return nvml_device("nvmlDeviceGetBoardId", device, board != nullptr,
+  return nvml_device(__func__, device, board != nullptr,
                      [&](const Call&, int, const Device& facts) {
                        constexpr unsigned int kBus = 8;  // the bits below are the slot's
                        *board = pci_address(facts).bus << kBus;
@@ -129,48 +117,29 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetBoardId(nvmlDevice_t device, unsigned int* 
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetMultiGpuBoard(nvmlDevice_t device,
                                                    unsigned int* several) noexcept {
-  return nvml_device("nvmlDeviceGetMultiGpuBoard", device, several != nullptr,
-                     [&](const Call&, int, const Device&) {
-                       *several = 0;
-                       return 0;
-                     });
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t device,
-                                                     unsigned int* mode) noexcept {
-  return nvml_value("nvmlDeviceGetPersistenceMode", device, &NvmlAnswers::persistence_mode, mode);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, unsigned int* mode) noexcept {
-  return nvml_value("nvmlDeviceGetComputeMode", device, &NvmlAnswers::compute_mode, mode);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetDisplayMode(nvmlDevice_t device, unsigned int* mode) noexcept {
-  return nvml_value("nvmlDeviceGetDisplayMode", device, &NvmlAnswers::display_mode, mode);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetDisplayActive(nvmlDevice_t device,
-                                                   unsigned int* active) noexcept {
-  return nvml_value("nvmlDeviceGetDisplayActive", device, &NvmlAnswers::display_active, active);
+  return nvml_device(__func__, device, several != nullptr, [&](const Call&, int, const Device&) {
+    *several = 0;
+    return 0;
+  });
 }
 
 // Only Windows has driver models.
 UMASIM_API nvmlReturn_t nvmlDeviceGetDriverModel(nvmlDevice_t device, unsigned int* current,
                                                  unsigned int* pending) noexcept {
   return nvml_device(
-      "nvmlDeviceGetDriverModel", device, current != nullptr && pending != nullptr,
+      __func__, device, current != nullptr && pending != nullptr,
       [](const Call&, int, const Device&) { return int{umaprobe::kNvmlNotSupported}; });
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t device, unsigned int* current,
                                              unsigned int* pending) noexcept {
-  return mode("nvmlDeviceGetEccMode", device, &NvmlAnswers::ecc_mode, current, pending);
+  return mode(__func__, device, &NvmlAnswers::ecc_mode, current, pending);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device, unsigned int /*type*/,
                                                     unsigned int /*counter*/,
                                                     unsigned long long* errors) noexcept {
-  return nvml_device("nvmlDeviceGetTotalEccErrors", device, errors != nullptr,
+  return nvml_device(__func__, device, errors != nullptr,
                      [&](const Call&, int, const Device& facts) {
                        const NvmlValue& ecc = facts.nvml.ecc_mode;
                        if (ecc.status != 0 || ecc.value == 0)
@@ -182,22 +151,21 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device, unsigne
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int* current,
                                              unsigned int* pending) noexcept {
-  return mode("nvmlDeviceGetMigMode", device, &NvmlAnswers::mig_mode, current, pending);
+  return mode(__func__, device, &NvmlAnswers::mig_mode, current, pending);
 }
 
 // The instances of MIG are not modelled: every handle is that of a whole device.
 UMASIM_API nvmlReturn_t nvmlDeviceIsMigDeviceHandle(nvmlDevice_t device,
                                                     unsigned int* instance) noexcept {
-  return nvml_device("nvmlDeviceIsMigDeviceHandle", device, instance != nullptr,
-                     [&](const Call&, int, const Device&) {
-                       *instance = 0;
-                       return 0;
-                     });
+  return nvml_device(__func__, device, instance != nullptr, [&](const Call&, int, const Device&) {
+    *instance = 0;
+    return 0;
+  });
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t device,
                                                        unsigned int* count) noexcept {
-  return nvml_device("nvmlDeviceGetMaxMigDeviceCount", device, count != nullptr,
+  return nvml_device(__func__, device, count != nullptr,
                      [&](const Call&, int, const Device& facts) {
                        constexpr unsigned int kMostInstances = 7;
                        const NvmlValue& mig = facts.nvml.mig_mode;

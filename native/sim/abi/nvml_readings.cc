@@ -41,64 +41,56 @@ nvmlReturn_t clock_mhz(const char* name, nvmlDevice_t device, unsigned int clock
 
 using namespace umasim;
 
+#define X(function, field)                                                              \
+  UMASIM_API nvmlReturn_t function(nvmlDevice_t device, unsigned int* value) noexcept { \
+    return nvml_value(__func__, device, &NvmlAnswers::field, value);                    \
+  }
+UMASIM_NVML_NUMBERS(X)
+#undef X
+
 UMASIM_API nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
                                                       nvmlUtilization_t* rates) noexcept {
-  return nvml_device("nvmlDeviceGetUtilizationRates", device, rates != nullptr,
-                     [&](const Call& call, int index, const Device& facts) {
-                       const NvmlValue& answer = facts.nvml.utilization;
-                       if (answer.status != 0) return answer.status;
-                       rates->gpu = is_busy(call.state(), index)
-                                        ? kBusyPercent
-                                        : static_cast<unsigned>(answer.value);
-                       rates->memory = 0;
-                       return 0;
-                     });
+  return nvml_device(
+      __func__, device, rates != nullptr, [&](const Call& call, int index, const Device& facts) {
+        const NvmlValue& answer = facts.nvml.utilization;
+        if (answer.status != 0) return answer.status;
+        rates->gpu =
+            is_busy(call.state(), index) ? kBusyPercent : static_cast<unsigned>(answer.value);
+        rates->memory = 0;
+        return 0;
+      });
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned int sensor,
                                                  unsigned int* celsius) noexcept {
   if (sensor != umaprobe::kNvmlTemperatureGpu) return umaprobe::kNvmlInvalidArgument;
-  return nvml_value("nvmlDeviceGetTemperature", device, &NvmlAnswers::temperature, celsius);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int* mw) noexcept {
-  return nvml_value("nvmlDeviceGetPowerUsage", device, &NvmlAnswers::power, mw);
+  return nvml_value(__func__, device, &NvmlAnswers::temperature, celsius);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, unsigned int clock,
                                                unsigned int* mhz) noexcept {
-  return clock_mhz("nvmlDeviceGetClockInfo", device, clock, &NvmlAnswers::sm_clock, mhz);
+  return clock_mhz(__func__, device, clock, &NvmlAnswers::sm_clock, mhz);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, unsigned int clock,
                                                   unsigned int* mhz) noexcept {
-  return clock_mhz("nvmlDeviceGetMaxClockInfo", device, clock, &NvmlAnswers::max_sm_clock, mhz);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device,
-                                                      unsigned int* state) noexcept {
-  return nvml_value("nvmlDeviceGetPerformanceState", device, &NvmlAnswers::performance_state,
-                    state);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetPowerState(nvmlDevice_t device, unsigned int* state) noexcept {
-  return nvml_value("nvmlDeviceGetPowerState", device, &NvmlAnswers::performance_state, state);
+  return clock_mhz(__func__, device, clock, &NvmlAnswers::max_sm_clock, mhz);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(
     nvmlDevice_t device, unsigned long long* reasons) noexcept {
-  return clock_reasons("nvmlDeviceGetCurrentClocksThrottleReasons", device, reasons);
+  return clock_reasons(__func__, device, reasons);
 }
 
 UMASIM_API nvmlReturn_t
 nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long* reasons) noexcept {
-  return clock_reasons("nvmlDeviceGetCurrentClocksEventReasons", device, reasons);
+  return clock_reasons(__func__, device, reasons);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device,
                                                           unsigned int threshold,
                                                           unsigned int* celsius) noexcept {
-  constexpr const char* kName = "nvmlDeviceGetTemperatureThreshold";
+  constexpr const char* kName = __func__;
   switch (threshold) {
     case umaprobe::kNvmlTemperatureShutdown:
       return nvml_value(kName, device, &NvmlAnswers::shutdown_temperature, celsius);
@@ -115,17 +107,9 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device,
   }
 }
 
-UMASIM_API nvmlReturn_t nvmlDeviceGetNumFans(nvmlDevice_t device, unsigned int* count) noexcept {
-  return nvml_value("nvmlDeviceGetNumFans", device, &NvmlAnswers::fan_count, count);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetFanSpeed(nvmlDevice_t device, unsigned int* percent) noexcept {
-  return nvml_value("nvmlDeviceGetFanSpeed", device, &NvmlAnswers::fan, percent);
-}
-
 UMASIM_API nvmlReturn_t nvmlDeviceGetFanSpeed_v2(nvmlDevice_t device, unsigned int fan,
                                                  unsigned int* percent) noexcept {
-  return nvml_device("nvmlDeviceGetFanSpeed_v2", device, percent != nullptr,
+  return nvml_device(__func__, device, percent != nullptr,
                      [&](const Call&, int, const Device& facts) {
                        const NvmlValue& fans = facts.nvml.fan_count;
                        if (fans.status != 0) return fans.status;
@@ -140,33 +124,15 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetPowerManagementMode(nvmlDevice_t device,
                                                          unsigned int* mode) noexcept {
   unsigned int limit;
   const nvmlReturn_t status =
-      nvml_value("nvmlDeviceGetPowerManagementMode", device, &NvmlAnswers::power_limit,
-                 mode == nullptr ? nullptr : &limit);
+      nvml_value(__func__, device, &NvmlAnswers::power_limit, mode == nullptr ? nullptr : &limit);
   if (status == 0) *mode = 1;
   return status;
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t device,
-                                                          unsigned int* mw) noexcept {
-  return nvml_value("nvmlDeviceGetPowerManagementLimit", device, &NvmlAnswers::power_limit, mw);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetPowerManagementDefaultLimit(nvmlDevice_t device,
-                                                                 unsigned int* mw) noexcept {
-  return nvml_value("nvmlDeviceGetPowerManagementDefaultLimit", device, &NvmlAnswers::power_limit,
-                    mw);
-}
-
-UMASIM_API nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device,
-                                                        unsigned int* mw) noexcept {
-  return nvml_value("nvmlDeviceGetEnforcedPowerLimit", device, &NvmlAnswers::power_limit, mw);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t device,
                                                                      unsigned int* least,
                                                                      unsigned int* most) noexcept {
-  return nvml_device("nvmlDeviceGetPowerManagementLimitConstraints", device,
-                     least != nullptr && most != nullptr,
+  return nvml_device(__func__, device, least != nullptr && most != nullptr,
                      [&](const Call&, int, const Device& facts) {
                        const NvmlValue& low = facts.nvml.min_power_limit;
                        const NvmlValue& high = facts.nvml.max_power_limit;
@@ -180,36 +146,33 @@ UMASIM_API nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device,
                                                             unsigned long long* mj) noexcept {
-  return nvml_device("nvmlDeviceGetTotalEnergyConsumption", device, mj != nullptr,
-                     [&](const Call& call, int, const Device& facts) {
-                       const NvmlValue& power = facts.nvml.power;
-                       if (power.status != 0) return power.status;
-                       const Locked locked(call.state());
-                       constexpr double kMsPerSecond = 1000;
-                       *mj = static_cast<unsigned long long>(static_cast<double>(power.value) *
-                                                             call.state().world.now_ms /
-                                                             kMsPerSecond);
-                       return 0;
-                     });
+  return nvml_device(
+      __func__, device, mj != nullptr, [&](const Call& call, int, const Device& facts) {
+        const NvmlValue& power = facts.nvml.power;
+        if (power.status != 0) return power.status;
+        const Locked locked(call.state());
+        constexpr double kMsPerSecond = 1000;
+        *mj = static_cast<unsigned long long>(static_cast<double>(power.value) *
+                                              call.state().world.now_ms / kMsPerSecond);
+        return 0;
+      });
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetEncoderUtilization(nvmlDevice_t device, unsigned int* percent,
                                                         unsigned int* sampling_us) noexcept {
-  return codec("nvmlDeviceGetEncoderUtilization", device, &NvmlAnswers::encoder, percent,
-               sampling_us);
+  return codec(__func__, device, &NvmlAnswers::encoder, percent, sampling_us);
 }
 
 UMASIM_API nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, unsigned int* percent,
                                                         unsigned int* sampling_us) noexcept {
-  return codec("nvmlDeviceGetDecoderUtilization", device, &NvmlAnswers::decoder, percent,
-               sampling_us);
+  return codec(__func__, device, &NvmlAnswers::decoder, percent, sampling_us);
 }
 
 // The readings that have a number instead of a function of their own. They are not simulated: each
 // is refused by itself, as NVML refuses readings that a device lacks.
 UMASIM_API nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count,
                                                  nvmlFieldValue_t* values) noexcept {
-  return nvml_device("nvmlDeviceGetFieldValues", device, values != nullptr && count > 0,
+  return nvml_device(__func__, device, values != nullptr && count > 0,
                      [&](const Call&, int, const Device&) {
                        for (int i = 0; i < count; i++) {
                          values[i].nvmlReturn = umaprobe::kNvmlNotSupported;

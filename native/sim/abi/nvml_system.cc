@@ -34,41 +34,39 @@ nvmlReturn_t cuda_version(const char* name, int* version) {
 
 using namespace umasim;
 
-UMASIM_API nvmlReturn_t nvmlInit() noexcept { return start("nvmlInit"); }
+UMASIM_API nvmlReturn_t nvmlInit() noexcept { return start(__func__); }
 
-UMASIM_API nvmlReturn_t nvmlInit_v2() noexcept { return start("nvmlInit_v2"); }
+UMASIM_API nvmlReturn_t nvmlInit_v2() noexcept { return start(__func__); }
 
-UMASIM_API nvmlReturn_t nvmlInitWithFlags(unsigned int) noexcept {
-  return start("nvmlInitWithFlags");
-}
+UMASIM_API nvmlReturn_t nvmlInitWithFlags(unsigned int) noexcept { return start(__func__); }
 
 UMASIM_API nvmlReturn_t nvmlShutdown() noexcept {
-  return nvml("nvmlShutdown", [](const Call& call) {
+  return nvml(__func__, [](const Call& call) {
     call.session().nvml_users--;
     return 0;
   });
 }
 
 UMASIM_API nvmlReturn_t nvmlSystemGetDriverVersion(char* version, unsigned int size) noexcept {
-  return nvml("nvmlSystemGetDriverVersion", [&](const Call& call) {
+  return nvml(__func__, [&](const Call& call) {
     if (version == nullptr) return int{umaprobe::kNvmlInvalidArgument};
     return nvml_text(call.state().machine.driver.version, version, size);
   });
 }
 
 UMASIM_API nvmlReturn_t nvmlSystemGetNVMLVersion(char* version, unsigned int size) noexcept {
-  return nvml("nvmlSystemGetNVMLVersion", [&](const Call& call) {
+  return nvml(__func__, [&](const Call& call) {
     if (version == nullptr) return int{umaprobe::kNvmlInvalidArgument};
     return nvml_text(call.state().machine.driver.nvml_version, version, size);
   });
 }
 
 UMASIM_API nvmlReturn_t nvmlSystemGetCudaDriverVersion(int* version) noexcept {
-  return cuda_version("nvmlSystemGetCudaDriverVersion", version);
+  return cuda_version(__func__, version);
 }
 
 UMASIM_API nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int* version) noexcept {
-  return cuda_version("nvmlSystemGetCudaDriverVersion_v2", version);
+  return cuda_version(__func__, version);
 }
 
 UMASIM_API const char* nvmlErrorString(nvmlReturn_t status) noexcept {

@@ -17,7 +17,7 @@ class Call {
   // The status with which `device` refuses the call, or 0: a fault of that device, after its hang,
   // or for NVML its loss. Ask it once, as soon as the device of a call is known.
   int refusal_of(int device) const;
-  // Valid only without a refusal.
+  // Both are valid only without a refusal.
   Session& session() const { return *session_; }
   State& state() const { return *session_->state; }
   const char* name() const { return name_; }

@@ -6,18 +6,7 @@
 namespace umasim {
 namespace {
 
-struct Row {
-  int number;
-  int64_t Attributes::*field;
-};
-
-constexpr Row kDescribed[] = {
-#define X(name, number, ...) {number, &Attributes::name},
-    UMAPROBE_CUDA_ATTRIBUTES(X)
-#undef X
-};
-
-// Equal on all GPUs of these generations; common programs read them.
+// Attributes that are equal on all GPUs of these generations; common programs read them.
 struct Constant {
   int number, value;
 };
@@ -88,9 +77,10 @@ bool device_attribute(const Machine& machine, int device, int attribute, int* va
   if (attribute < 1 || attribute > kLastAttribute) return false;
   const Device& facts = machine.devices[device];
   *value = 0;
-  for (const Row& row : kDescribed) {
-    if (row.number == attribute) *value = static_cast<int>(facts.attributes.*row.field);
-  }
+#define X(name, number, ...) \
+  if (attribute == number) *value = static_cast<int>(facts.attributes.name);
+  UMAPROBE_CUDA_ATTRIBUTES(X)
+#undef X
   for (const Constant& row : kConstant) {
     if (row.number == attribute) *value = row.value;
   }

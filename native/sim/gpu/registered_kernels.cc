@@ -15,7 +15,7 @@ struct Registered {
   const KernelFunction* kernel;
 };
 
-// Never destroyed: programs unregister while they exit.
+// It is never destroyed: programs unregister while they exit.
 struct Registry {
   std::mutex lock;
   std::map<const void*, Registered> of_host_function;

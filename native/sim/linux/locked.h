@@ -12,7 +12,7 @@ class Locked {
   ~Locked();
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
-  // False when this thread already holds the lock, as a signal handler during a call does.
+  // Returns false when this thread already holds the lock, as a signal handler during a call does.
   bool held() const { return held_; }
 
  private:

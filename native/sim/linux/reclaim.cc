@@ -102,7 +102,7 @@ void kswapd(State& state, uint64_t want) {
   add_free_memory(state, got.bytes, state.machine.contiguity.after_reclaim);
 }
 
-// Compaction by a task that needs blocks of 2 MiB: no more than it needs, and it waits.
+// Compacts for a task that needs blocks of 2 MiB: no more than it needs, and it waits.
 void direct_compact(State& state, uint64_t need, double* ms) {
   const uint64_t blocks = usable(state, Use::kEager);
   if (blocks >= need || usable(state, Use::kManaged) <= blocks) return;

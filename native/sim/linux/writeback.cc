@@ -10,7 +10,8 @@ namespace umasim {
 int write_back(State& state) {
   constexpr uint64_t kPiece = 16ull << 20;
   SimulatedDelay delay(state);
-  // Limited to the pages that were dirty at the start: sync() does not wait for later writes.
+  // The work is limited to the pages that were dirty at the start: sync() does not wait for later
+  // writes.
   uint64_t left = kUnlimited;
   while (true) {
     uint64_t bytes = 0;

@@ -6,6 +6,43 @@
 
 #include "abi/cuda.h"
 
+// Numbers of a machine: X(member, key of the description).
+// clang-format off
+#define UMASIM_MEMORY(X)                                                            \
+  X(total, total) X(anon, anon) X(file_cache, fileCache) X(file_mapped, fileMapped) \
+  X(file_dirty, fileDirty) X(buffers, buffers) X(shmem, shmem) X(mlocked, mlocked)  \
+  X(slab_reclaimable, slabReclaimable) X(slab_unreclaimable, slabUnreclaimable)     \
+  X(kernel_stack, kernelStack) X(page_tables, pageTables) X(percpu, percpu)         \
+  X(driver_held, driverHeld) X(swap_total, swapTotal) X(swap_used, swapUsed)        \
+  X(huge_page_size, hugePageSize) X(huge_pages_total, hugePagesTotal)               \
+  X(huge_pages_free, hugePagesFree) X(cma_total, cmaTotal) X(cma_free, cmaFree)     \
+  X(min_free, minFree) X(watermark_scale_factor, watermarkScaleFactor)              \
+  X(watermark_boost_factor, watermarkBoostFactor) X(swappiness, swappiness)         \
+  X(compaction_proactiveness, compactionProactiveness)
+#define UMASIM_TIMING(X)                                                                   \
+  X(fixed_us, fixedUs) X(cold, coldMsPerGiB) X(warm, warmMsPerGiB) X(free, freeMsPerGiB)   \
+  X(reclaim, reclaimMsPerGiB) X(swap, swapMsPerGiB) X(managed_touch, managedTouchMsPerGiB) \
+  X(system_touch, systemTouchMsPerGiB) X(spill, spillMsPerGiB) X(drop, dropMsPerGiB)       \
+  X(writeback, writebackMsPerGiB) X(exit, exitMsPerGiB) X(bandwidth_gbps, bandwidthGBps)   \
+  X(system_bandwidth_gbps, systemBandwidthGBps) X(context_ms, contextMs)
+#define UMASIM_NVML_VALUES(X)                                                                \
+  X(addressing_mode, addressingMode) X(mig_mode, migMode) X(utilization, utilizationPercent) \
+  X(temperature, temperatureC) X(power, powerMilliwatt) X(sm_clock, smClockMHz)              \
+  X(max_sm_clock, maxSmClockMHz) X(memory_clock, memoryClockMHz)                             \
+  X(performance_state, performanceState)
+// NVML refuses these as NOT_SUPPORTED unless the machine file has them.
+#define UMASIM_OPTIONAL_NVML_VALUES(X)                                                       \
+  X(pcie_generation, pcieGeneration) X(pcie_width, pcieWidth)                                \
+  X(max_pcie_generation, maxPcieGeneration) X(max_pcie_width, maxPcieWidth)                  \
+  X(pcie_throughput, pcieThroughputKBps) X(shutdown_temperature, shutdownTemperatureC)       \
+  X(slowdown_temperature, slowdownTemperatureC) X(max_temperature, maxTemperatureC)          \
+  X(fan, fanPercent) X(fan_count, fanCount) X(power_limit, powerLimitMilliwatt)              \
+  X(min_power_limit, minPowerLimitMilliwatt) X(max_power_limit, maxPowerLimitMilliwatt)      \
+  X(encoder, encoderPercent) X(decoder, decoderPercent) X(bar1, bar1Bytes) X(brand, brand)   \
+  X(gpu_cores, gpuCores) X(ecc_mode, eccMode) X(persistence_mode, persistenceMode)           \
+  X(compute_mode, computeMode) X(display_mode, displayMode) X(display_active, displayActive)
+// clang-format on
+
 namespace umasim {
 
 constexpr int kMaxDevices = 8;
@@ -26,11 +63,10 @@ struct LinuxKernel {
 };
 
 struct Memory {
-  uint64_t total, anon, file_cache, file_mapped, file_dirty, buffers, shmem, mlocked,
-      slab_reclaimable, slab_unreclaimable, kernel_stack, page_tables, percpu, driver_held,
-      swap_total, swap_used, huge_page_size, huge_pages_total, huge_pages_free, cma_total, cma_free,
-      min_free, watermark_scale_factor, watermark_boost_factor, swappiness,
-      compaction_proactiveness, free_in_cpu_lists;
+#define X(member, key) uint64_t member;
+  UMASIM_MEMORY(X)
+#undef X
+  uint64_t free_in_cpu_lists;
 };
 
 struct ContiguityRules {
@@ -69,13 +105,10 @@ struct NvmlAnswers {
   NvmlMemory memory;
   int memory_status;
   bool process_memory;
-  NvmlValue addressing_mode, mig_mode, utilization, temperature, power, sm_clock, max_sm_clock,
-      memory_clock, performance_state;
-  // Refused as NOT_SUPPORTED unless the machine file has them.
-  NvmlValue pcie_generation, pcie_width, max_pcie_generation, max_pcie_width, pcie_throughput,
-      shutdown_temperature, slowdown_temperature, max_temperature, fan, fan_count, power_limit,
-      min_power_limit, max_power_limit, encoder, decoder, bar1, brand, gpu_cores, ecc_mode,
-      persistence_mode, compute_mode, display_mode, display_active;
+#define X(member, key) NvmlValue member;
+  UMASIM_NVML_VALUES(X)
+  UMASIM_OPTIONAL_NVML_VALUES(X)
+#undef X
   NvmlText serial, vbios_version;
 };
 
@@ -89,9 +122,10 @@ struct Device {
 };
 
 struct Timing {
-  double fixed_us, cold, warm, free, reclaim, swap, managed_touch, system_touch, spill, drop,
-      writeback, exit, compact, bandwidth_gbps, system_bandwidth_gbps,
-      context_ms;  // fields without a unit: milliseconds per GiB
+#define X(member, key) double member;
+  UMASIM_TIMING(X)
+#undef X
+  double compact;  // milliseconds per GiB
 };
 
 struct ScriptedProcess {
@@ -131,12 +165,11 @@ struct ScriptedEvent {
   bool after_first_allocation;  // at_ms counts from the first allocation
   double at_ms, over_ms;
   uint64_t bytes;
-  int process;     // index into processes; -1: none
-  int device;      // kLost only
-  double percent;  // kPressure only
-  int point_begin,
-      point_count;   // its range in Machine::points; 0 points: the event has bytes or percent
-  double repeat_ms;  // the curve begins again after this time; 0: never
+  int process;                   // index into processes; -1: none
+  int device;                    // kLost only
+  double percent;                // kPressure only
+  int point_begin, point_count;  // in Machine::points; 0: the event has bytes or percent
+  double repeat_ms;              // the curve begins again after this time; 0: never
   CudaAfterLoss cuda_after_loss;
 };
 

@@ -4,12 +4,6 @@
 namespace umasim {
 namespace {
 
-constexpr Field<Attributes, int64_t> kAttributes[] = {
-#define X(name, ...) {#name, &Attributes::name},
-    UMAPROBE_CUDA_ATTRIBUTES(X)
-#undef X
-};
-
 // A device that shares the host's memory may have a carve-out beside MemTotal, which only NVML
 // counts.
 void check_memory(Description& in, const std::string& at, const Device& device) {
@@ -43,10 +37,11 @@ void parse_device(Description& in, const std::string& at, Device& device) {
   if (device.shares_host_memory && device.sysmem_fallback) {
     in.fail(at + "sysmemFallback must be false if sharesHostMemory is true");
   }
-  for (const auto& field : kAttributes) {
-    const std::string path = at + "attributes." + field.key;
-    if (in.has(path)) in.integer(path, &(device.attributes.*field.member));
-  }
+#define X(name, ...)                    \
+  if (in.has(at + "attributes." #name)) \
+    in.integer(at + "attributes." #name, &device.attributes.name);
+  UMAPROBE_CUDA_ATTRIBUTES(X)
+#undef X
   parse_nvml(in, at + "nvml.", device.nvml);
   check_memory(in, at, device);
 }

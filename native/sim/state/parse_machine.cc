@@ -3,55 +3,8 @@
 namespace umasim {
 namespace {
 
-constexpr Field<Memory, uint64_t> kMemory[] = {
-    {"total", &Memory::total},
-    {"anon", &Memory::anon},
-    {"fileCache", &Memory::file_cache},
-    {"fileMapped", &Memory::file_mapped},
-    {"fileDirty", &Memory::file_dirty},
-    {"buffers", &Memory::buffers},
-    {"shmem", &Memory::shmem},
-    {"mlocked", &Memory::mlocked},
-    {"slabReclaimable", &Memory::slab_reclaimable},
-    {"slabUnreclaimable", &Memory::slab_unreclaimable},
-    {"kernelStack", &Memory::kernel_stack},
-    {"pageTables", &Memory::page_tables},
-    {"percpu", &Memory::percpu},
-    {"driverHeld", &Memory::driver_held},
-    {"swapTotal", &Memory::swap_total},
-    {"swapUsed", &Memory::swap_used},
-    {"hugePageSize", &Memory::huge_page_size},
-    {"hugePagesTotal", &Memory::huge_pages_total},
-    {"hugePagesFree", &Memory::huge_pages_free},
-    {"cmaTotal", &Memory::cma_total},
-    {"cmaFree", &Memory::cma_free},
-    {"minFree", &Memory::min_free},
-    {"watermarkScaleFactor", &Memory::watermark_scale_factor},
-    {"watermarkBoostFactor", &Memory::watermark_boost_factor},
-    {"swappiness", &Memory::swappiness},
-    {"compactionProactiveness", &Memory::compaction_proactiveness},
-};
-
-constexpr Field<Timing, double> kTiming[] = {
-    {"fixedUs", &Timing::fixed_us},
-    {"coldMsPerGiB", &Timing::cold},
-    {"warmMsPerGiB", &Timing::warm},
-    {"freeMsPerGiB", &Timing::free},
-    {"reclaimMsPerGiB", &Timing::reclaim},
-    {"swapMsPerGiB", &Timing::swap},
-    {"managedTouchMsPerGiB", &Timing::managed_touch},
-    {"systemTouchMsPerGiB", &Timing::system_touch},
-    {"spillMsPerGiB", &Timing::spill},
-    {"dropMsPerGiB", &Timing::drop},
-    {"writebackMsPerGiB", &Timing::writeback},
-    {"exitMsPerGiB", &Timing::exit},
-    {"bandwidthGBps", &Timing::bandwidth_gbps},
-    {"systemBandwidthGBps", &Timing::system_bandwidth_gbps},
-    {"contextMs", &Timing::context_ms},
-};
-
-// Measured were 620 to 3,900 ms with half of each pageblock in use: a virtual machine of 2
-// processors, x86-64, Linux 6.18. Assumed for the faster processors of a GB10.
+// A virtual machine of 2 processors took 620 to 3,900 ms with half of each pageblock in use
+// (x86-64, Linux 6.18). This value is assumed for the faster processors of a GB10.
 constexpr double kCompactMsPerGiB = 200;
 
 void parse_linux_kernel(Description& in, LinuxKernel& linux_kernel) {
@@ -118,17 +71,17 @@ std::string parse_machine(const char* description, Machine* machine) {
   in.number("clock.scale", &machine->scale);
   if (machine->scale <= 0) in.fail("clock.scale must be more than 0");
   parse_linux_kernel(in, machine->linux_kernel);
-  for (const auto& field : kMemory) {
-    in.bytes(std::string("memory.") + field.key, &(machine->memory.*field.member));
-  }
+#define X(member, key) in.bytes("memory." #key, &machine->memory.member);
+  UMASIM_MEMORY(X)
+#undef X
   machine->memory.free_in_cpu_lists = in.bytes_or("memory.freeInCpuLists", 0);
   check_memory(in, machine->memory);
   parse_contiguity(in, machine->contiguity);
   parse_driver(in, machine->driver);
   parse_devices(in, *machine);
-  for (const auto& field : kTiming) {
-    in.number(std::string("timing.") + field.key, &(machine->timing.*field.member));
-  }
+#define X(member, key) in.number("timing." #key, &machine->timing.member);
+  UMASIM_TIMING(X)
+#undef X
   machine->timing.compact = kCompactMsPerGiB;
   if (in.has("timing.compactMsPerGiB")) {
     in.number("timing.compactMsPerGiB", &machine->timing.compact);

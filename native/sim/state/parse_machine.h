@@ -20,11 +20,4 @@ void parse_faults(Description& in, Machine& machine);
 
 void parse_files(Description& in, Machine& machine);
 
-// A field of the description and the member that takes its value.
-template <typename Struct, typename Value>
-struct Field {
-  const char* key;
-  Value Struct::*member;
-};
-
 }  // namespace umasim

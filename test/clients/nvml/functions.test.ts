@@ -37,10 +37,12 @@ function namesIn(path: string): Set<string> {
 /** Names that the simulator's sources define. */
 function simulated(): Set<string> {
   const folder = join(ROOT, 'native/sim/abi');
-  const sources = readdirSync(folder).filter((file) => /^nvml.*\.cc$/.test(file));
+  const sources = readdirSync(folder).filter((file) => /^nvml.*\.cc$|^nvml_functions\.h$/.test(file));
   const text = sources.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
   return new Set(
-    [...text.matchAll(/^UMASIM_API\s+(?:const\s+)?\w+\s*\*?\s*(nvml\w+)\(/gm)].map(([, name = '']) => name),
+    [...text.matchAll(/^(?:UMASIM_API\s+(?:const\s+)?\w+\s*\*?\s*(?=\w+\()| {2}X\((?=\w+, ))(nvml\w+)/gm)].map(
+      ([, name = '']) => name,
+    ),
   );
 }
 

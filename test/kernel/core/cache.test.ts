@@ -300,7 +300,7 @@ describe('prepare', () => {
         expect([plan?.verdict, plan?.steps[1]?.state]).toEqual(['planned', 'planned']);
         expect(report).toMatchObject({ verdict: 'enough', pool: expect.any(String) });
         expect(report?.steps.map(({ action, level, state }) => `${action}${level ?? ''} ${state}`).slice(0, 3)).toEqual(
-          ['measure done', 'evict done', 'drop1 skipped'],
+          ['measure complete', 'evict complete', 'drop1 skipped'],
         );
         expect(report?.steps[1]?.gainedBytes).toBeGreaterThan(0);
       };

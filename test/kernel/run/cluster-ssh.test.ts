@@ -282,7 +282,7 @@ describe.skipIf(reason !== null)(`machines behind sshd${reason === null ? '' : `
       const keeper = keeperOf('hangs');
       expect(keeper).not.toBeNull();
       const { stdout } = await withKept('--hosts', 'hangs', '--deadline', '1s');
-      expect(statesOf(parseDocument(stdout) as unknown as ClusterReport)).toEqual({ hangs: 'late' });
+      expect(statesOf(parseDocument(stdout) as unknown as ClusterReport)).toEqual({ hangs: 'timeout' });
       expect(keeperOf('hangs')).toBe(keeper);
     });
   });

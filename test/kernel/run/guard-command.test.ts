@@ -170,7 +170,7 @@ describe('a program that runs already', () => {
     child.stdin.end();
     const { code, stdout } = await end;
     expect(code).toBe(0);
-    expect(parseDocument(stdout)).toMatchObject({ outcome: 'gone', command: null, target: { pid: child.pid } });
+    expect(parseDocument(stdout)).toMatchObject({ outcome: 'exited', command: null, target: { pid: child.pid } });
   });
 });
 

@@ -77,7 +77,7 @@ describe('two launches of one process', () => {
   function run(body: string): unknown {
     const folder = join(temporaryFolder('launch-twice'), 'record');
     const script = `
-      import { launch, readRecord, record } from 'umaprobe';
+      import { launch, readRecord, record } from 'umaprobe/run';
       const folder = ${JSON.stringify(folder)};
       const start = (command) => launch({ command, folder, bytes: 2 ** 20, prepare: false, stdio: 'pipe', anyway: true });
       const stepOf = ({ plan, record }) => [plan.steps.find(({ step }) => step === 'record').state, record?.folder === folder];
@@ -97,8 +97,8 @@ describe('two launches of one process', () => {
       run(`const [first, second] = [await start(['true']), await start(['true'])];
            console.log(JSON.stringify([stepOf(first), stepOf(second), await marks()]));`),
     ).toEqual([
-      ['done', true],
-      ['done', true],
+      ['complete', true],
+      ['complete', true],
       [
         ['launch: true', 'launch: exited'],
         ['launch: true', 'launch: exited'],
@@ -109,7 +109,7 @@ describe('two launches of one process', () => {
     const [first, second, [marks, ...more]] = run(`
       const [first, second] = await Promise.all([start(['sleep', '1']), start(['true'])]);
       console.log(JSON.stringify([stepOf(first), stepOf(second), await marks()]));`) as [unknown, unknown, string[][]];
-    expect([first, second]).toEqual(expect.arrayContaining([['done', true]]));
+    expect([first, second]).toEqual(expect.arrayContaining([['complete', true]]));
     expect([first, second]).toEqual(expect.arrayContaining([['skipped', false]]));
     expect(marks).toEqual(expect.arrayContaining(['launch: sleep', 'launch: true']));
     expect(more).toEqual([]);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { hostMemorySync } from '../../../lib/core/host/meminfo.ts';
 import { guardThresholds } from '../../../lib/core/memory/guard-rules.ts';
-import { permittedLoadActions } from '../../../lib/run/guard/load-actions.ts';
+import { permittedLoadActions } from '../../../lib/run/guard/start.ts';
 import type { GuardReport } from '../../../lib/types/index.ts';
 import { umaprobe } from '../../support/cli.ts';
 import { compileC } from '../../support/clients.ts';

@@ -38,7 +38,7 @@ function recordAnHour(): void {
 
 /** Runs a program that has `record`, `readRecord` and the folder. */
 function run(body: string): { stdout: string; signal: NodeJS.Signals | null } {
-  const script = `import { launch, record, readRecord } from 'umaprobe';\nconst folder = ${JSON.stringify(folder)};\n${body}`;
+  const script = `import { launch, record, readRecord } from 'umaprobe/run';\nconst folder = ${JSON.stringify(folder)};\n${body}`;
   const { signal, stderr, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
     env: cliEnvironment(),
@@ -63,8 +63,10 @@ describe('the ring', () => {
     expect(problems).toEqual([]);
     expect(sessions).toHaveLength(41);
     expect(sessions[0]).toMatchObject({ id: 'hour', frames: HOUR_FRAMES });
-    expect(sessions.slice(1, 31).every(({ end, endReason }) => end === 'ended' && endReason === 'stopped')).toBe(true);
-    expect(sessions.slice(31).every(({ end }) => end === 'killed')).toBe(true);
+    expect(sessions.slice(1, 31).every(({ end, endReason }) => end === 'complete' && endReason === 'stopped')).toBe(
+      true,
+    );
+    expect(sessions.slice(31).every(({ end }) => end === 'lost')).toBe(true);
     // The hour, a segment that a killed recorder left whole, and little for each of the rest.
     expect(bytesOnDisk()).toBeLessThan(14 * MiB);
   });
@@ -167,7 +169,7 @@ describe('a segment whose header is damaged', () => {
     // The first copy lies behind the header, another one 64 KiB further.
     damage(name, 0, 4096);
     const [later] = (await readRecord({ folder })).sessions;
-    expect(later).toMatchObject({ id: before?.id, end: 'ended' });
+    expect(later).toMatchObject({ id: before?.id, end: 'complete' });
     expect(later?.frames).toBeGreaterThan((before?.frames ?? 0) - 40);
     expect(later?.frames).toBeLessThan(before?.frames ?? 0);
   });

@@ -80,7 +80,7 @@ describe('a recording', () => {
     child.kill('SIGINT');
     expect(await end).toBe(0);
     const session = lastSession(show());
-    expect(session).toMatchObject({ end: 'ended', endReason: 'SIGINT', simulated: null, lostFrames: 0 });
+    expect(session).toMatchObject({ end: 'complete', endReason: 'SIGINT', simulated: null, lostFrames: 0 });
     expect(session.marks.map(({ text }) => text)).toEqual(['before', 'after']);
     // Other programs take and free memory meanwhile.
     const [before, after] = session.marks.map(({ at }) => Date.parse(at));
@@ -92,7 +92,7 @@ describe('a recording', () => {
 
   it('goes on while JavaScript is blocked', () => {
     const script = `
-      import { record, readRecord } from 'umaprobe';
+      import { record, readRecord } from 'umaprobe/run';
       const folder = ${JSON.stringify(folder)};
       const recorder = await record({ folder, processesMs: 0 });
       // More than the first second is on disk.
@@ -131,7 +131,7 @@ describe('a recording', () => {
     await end;
     // The boot of the recording is another one for the reader of a simulated machine.
     const { stdout } = runUmaprobe(['record', 'show', '--folder', folder, '--sim', 'gb10']);
-    expect(stdout).toMatch(/^STOPPED {2}The machine stopped without a shutdown/m);
+    expect(stdout).toMatch(/^MACHINE LOST {2}The machine stopped without a shutdown/m);
     expect(stdout).toMatch(/the last seconds +free GiB/);
   });
 
@@ -219,7 +219,7 @@ describe('a recording', () => {
       (number) => parseDocument(readFileSync(join(folder, `${number}.json`), 'utf8')) as unknown as RecordReport,
     ) as [RecordReport, RecordReport];
     const session = lastSession(first);
-    expect(session).toMatchObject({ end: 'ended', lostFrames: 0 });
+    expect(session).toMatchObject({ end: 'complete', lostFrames: 0 });
     expect(session.frames).toBeGreaterThan(10);
     // It says so, at once and in the recording.
     expect(readFileSync(join(folder, '1.err'), 'utf8')).toContain('The disk is full: old segments are removed early');

@@ -145,7 +145,7 @@ describe('under systemd', () => {
     stop();
     running().run('rm', '/run/nologin');
     const sessions = shown();
-    expect(sessions.map(({ end }) => end)).toEqual(['ended', 'shut-down']);
+    expect(sessions.map(({ end }) => end)).toEqual(['complete', 'shut-down']);
     for (const { frames, marks } of sessions) {
       expect(frames).toBeGreaterThan(5);
       expect(marks.map(({ text }) => text)).toContain('here');

@@ -7,10 +7,9 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import * as library from '../../../lib/index.ts';
-import * as sim from '../../../lib/sim.ts';
 import { CLI, LIMIT_MS } from '../../support/cli.ts';
 import { masked } from '../../support/console-blocks.ts';
+import { DOORS, LIBRARY } from '../../support/doors.ts';
 import { PAGES } from '../../support/pages.ts';
 import { ROOT } from '../../support/root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -24,7 +23,12 @@ const examples = documents.flatMap(({ page, text }) =>
   })),
 );
 
-const LIBRARY = 'docs/library.md';
+const PAGE = 'docs/library.md';
+
+/** "umaprobe/run" → dist/run.d.ts */
+function declarationsOf(door: string): string {
+  return join(ROOT, `dist/${door.split('/')[1] ?? 'index'}.d.ts`);
+}
 
 /** What the comments of an example say that it prints: `console.log(x); // 3`. */
 function outputsOf(code: string): string[] {
@@ -41,8 +45,8 @@ describe('examples', () => {
   });
 
   it('of the page of the library call every function', () => {
-    const page = examples.filter(({ title }) => title.startsWith(LIBRARY)).map(({ code }) => code);
-    const functions = Object.entries({ ...library, ...sim }).filter(([name]) => name !== 'UmaError');
+    const page = examples.filter(({ title }) => title.startsWith(PAGE)).map(({ code }) => code);
+    const functions = Object.entries(LIBRARY).filter(([name]) => name !== 'UmaError');
     const missing = functions.filter(([name]) => !page.some((code) => new RegExp(`\\b${name}\\(`).test(code)));
     expect(missing.map(([name]) => name)).toEqual([]);
   });
@@ -62,7 +66,7 @@ describe('examples', () => {
     const compilerOptions = {
       ...{ strict: true, noEmit: true, target: 'es2023', module: 'nodenext', skipLibCheck: true },
       ...{ types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
-      paths: { umaprobe: [join(ROOT, 'dist/index.d.ts')], 'umaprobe/sim': [join(ROOT, 'dist/sim.d.ts')] },
+      paths: Object.fromEntries(Object.keys(DOORS).map((door) => [door, [declarationsOf(door)]])),
     };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.mts'] }));
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -79,7 +83,7 @@ describe('examples', () => {
     expect(ran.stderr).toBe('');
     expect(ran.status).toBe(0);
     // On other pages a comment says what a value means.
-    if (title.startsWith(LIBRARY))
+    if (title.startsWith(PAGE))
       expect(ran.stdout.trimEnd().split('\n').map(masked)).toEqual(outputsOf(code).map(masked));
     else expect(ran.stdout).toMatch(/\d/);
   });

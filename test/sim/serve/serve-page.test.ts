@@ -310,7 +310,7 @@ describe('the page of sixteen machines', () => {
       await (await history('spark-1')).toContain(`${none}Nothing was recorded. Next: umaprobe record keeps a history.`);
       await (await history('spark-3')).toContain(`${none}It ended with exit code 4: oh ?[2J <b>no.`);
       await (await history('spark-9')).toContain(`${none}Connect to host spark-9 port 22: Connection refused`);
-      await (await history('spark-2')).toMatch(/STOPPED.*a <b>/s);
+      await (await history('spark-2')).toMatch(/MACHINE LOST.*a <b>/s);
       expect(await shown.textContent()).not.toContain(none);
       await expect.poll(() => canvases(page)).toBe(5);
       const slider = shown.getByRole('slider', { name: /^Memory of the host/ });
@@ -468,7 +468,7 @@ function fullDay(): RecordReport {
       gpuBytes: values,
     }));
     return sessionOf({
-      end: place % 2 === 0 ? 'stopped' : 'killed',
+      end: place % 2 === 0 ? 'machine-lost' : 'lost',
       startedAt: time(0),
       lastAt: time(1000),
       series: Array.from({ length: 1000 }, (_, index) => point(index)),

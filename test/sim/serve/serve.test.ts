@@ -121,7 +121,7 @@ it('with --hosts each machine has the history of its own recorder, which is aske
   expect(ssh.calls()).toEqual([]);
   const [first, second, third] = await Promise.all([0, 1, 2].map((index) => get(port, `/history/${index}`)));
   const { sessions, why } = JSON.parse(first?.body ?? '') as LiveHistory;
-  expect([sessions.length, sessions[0]?.hostName, sessions[0]?.end, why]).toEqual([1, 'gb10-busy', 'ended', null]);
+  expect([sessions.length, sessions[0]?.hostName, sessions[0]?.end, why]).toEqual([1, 'gb10-busy', 'complete', null]);
   expect(sessions[0]?.series.length).toBeGreaterThan(10);
   expect(JSON.parse(second?.body ?? '')).toEqual({
     sessions: [],

@@ -2,10 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { abortable } from '../../../lib/base/abort.ts';
-import * as umaprobe from '../../../lib/index.ts';
-import { simulate } from '../../../lib/sim.ts';
+import { LIBRARY } from '../../support/doors.ts';
 
-const functions = new Map<string, unknown>(Object.entries(umaprobe));
+const functions = new Map<string, unknown>(Object.entries(LIBRARY));
 
 /** Calls that the compiler would refuse. */
 async function call(name: string, ...args: unknown[]): Promise<unknown> {
@@ -268,6 +267,7 @@ const REFUSED: readonly (readonly [string, unknown[], string])[] = [
   ['serve', [{ listen: '0.0.0.0:1' }], 'listen "0.0.0.0" is reached from other machines: it needs a token (tokenFile)'],
   ['serve', [{ hosts: [] }], 'length of hosts is 0; expected 1 to 16'],
   ['serve', [{ intervalMs: 5 }], 'intervalMs is 5; expected 1000 to 3600000 milliseconds'],
+  ['simulate', ['gb10', { speed: 2 }], 'simulate() has no option "speed". It takes scale.'],
   ['stress', [null], 'stress() takes an object with kind, single, '],
   ['stress', [{ __proto__: null, constructor: 1 }], 'stress() has no option "constructor".'],
 ];
@@ -283,19 +283,10 @@ describe('a wrong option', () => {
   it('is tried of every function with options', () => {
     const tried = new Set(REFUSED.map(([name]) => name));
     const withoutOptions = [
-      'compare',
-      'estimateTable',
-      'UmaError',
-      'hostMemorySync',
-      'memGetInfoSync',
-      'toCsv',
-      'toHtml',
+      ...['activate', 'compare', 'estimateTable', 'hostMemorySync', 'loadMachine', 'machines', 'memGetInfoSync'],
+      ...['toCsv', 'toHtml', 'UmaError'],
     ];
     expect([...functions.keys()].filter((name) => !tried.has(name) && !withoutOptions.includes(name))).toEqual([]);
-  });
-
-  it('is refused by simulate()', () => {
-    expect(() => simulate('gb10', { speed: 2 } as never)).toThrow('simulate() has no option "speed". It takes scale.');
   });
 });
 
@@ -314,7 +305,7 @@ describe('an aborted signal', () => {
   });
 
   it('ends watch() without an error', async () => {
-    await expect(umaprobe.watch({ signal }).next()).resolves.toEqual({ done: true, value: undefined });
+    await expect(LIBRARY.watch({ signal }).next()).resolves.toEqual({ done: true, value: undefined });
   });
 
   it('does not wait for what hangs, and leaves no listener', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadCommands } from '../../../lib/cli/commands/index.ts';
 import type { OptionSpec } from '../../../lib/cli/core/command.ts';
 import { doctor } from '../../../lib/core/doctor/index.ts';
-import * as umaprobe from '../../../lib/index.ts';
+import { LIBRARY as umaprobe } from '../../support/doors.ts';
 
 const { all } = await loadCommands();
 const names = [...new Set(all.flatMap(({ options }) => Object.keys(options)))].sort();

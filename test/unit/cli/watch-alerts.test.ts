@@ -1,6 +1,6 @@
 /** What watch calls attention to: changes only, and never a number that is unknown. */
 import { describe, expect, it } from 'vitest';
-import { Alerts } from '../../../lib/cli/commands/watch-alerts.ts';
+import { Alerts } from '../../../lib/cli/commands/watch.ts';
 import { type MachineFixture, snapshotOf } from '../../support/snapshots.ts';
 import { GiB } from '../../support/units.ts';
 

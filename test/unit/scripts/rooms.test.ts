@@ -6,7 +6,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { breachesOf, includeCircles } from '../../../scripts/house-rules.mjs';
-import { biomeRooms, DOORS, FOLDERS, LIB_ROOMS, NATIVE_ROOMS } from '../../../scripts/rooms.mjs';
+import {
+  biomeRooms,
+  DOORS,
+  FOLDERS,
+  LIB_ROOMS,
+  LIB_ROOT,
+  NATIVE_ROOMS,
+  PACKAGE_DOORS,
+} from '../../../scripts/rooms.mjs';
 import { root } from '../../../scripts/run.mjs';
 
 const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
@@ -30,8 +38,9 @@ function wingsOf(table: Record<string, string[]>, wing: (room: string) => string
   }
   return wings;
 }
-/** Entry points of the package, which no room may import. */
-const ENTRY_POINTS = ['index.ts', 'cli.ts', 'worker.ts'];
+/** Entry points of the package, which no room may import; `sim run` alone starts as the library does. */
+const ENTRY_POINTS = LIB_ROOT.filter((file) => file !== 'root.ts' && file !== 'sim.ts');
+const packageDoors = Object.entries(PACKAGE_DOORS);
 
 /** A file of a room that may be imported from outside: a door, or any file of a library. */
 const entry = (room: string) => `${room}/${doors[room]?.[0] ?? 'some-file'}.ts`;
@@ -66,6 +75,7 @@ function lintTree(): Diagnostic[] {
       write(`lib/${from}/forbidden.ts`, importing(forbidden.map((path) => relative(from, path))));
     }
   }
+  for (const [door] of packageDoors) write(`lib/${door}.ts`, importing(names.map((room) => `./${entry(room)}`)));
   write('lib/core/memory/one.ts', "import { two } from './two.ts';\nexport const one = () => two();\n");
   write('lib/core/memory/two.ts', "import { one } from './one.ts';\nexport const two = (): unknown => one();\n");
   write('lib/models/files/one.ts', "import { two } from './two.ts';\nexport interface One {\n  two: typeof two;\n}\n");
@@ -110,6 +120,13 @@ describe('the rooms of lib', () => {
 
   it.each(names)('%s: what it may import is not', (room) => {
     expect(restricted(new RegExp(`^lib/${room}/(\\w+/)?allowed`))).toEqual([]);
+  });
+
+  it.each(packageDoors)('the door lib/%s.ts exports its own wing alone', (door, wing) => {
+    const lines = restricted(new RegExp(`^lib/${door}\\.ts$`)).map(({ location }) => location.start.line);
+    const allowed = ['base', 'types', wing];
+    const others = names.flatMap((room, at) => (allowed.includes(wingOf(room)) ? [] : [at + 1]));
+    expect([...new Set(lines)].sort((a, b) => a - b)).toEqual(others);
   });
 
   it('have no import cycles, also none of types alone', () => {

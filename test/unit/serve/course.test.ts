@@ -57,14 +57,14 @@ describe('the course of a machine', () => {
   });
 
   it('begins with the recordings, whose ends are marks', () => {
-    const session = sessionOf({ end: 'stopped' });
+    const session = sessionOf({ end: 'machine-lost' });
     const course = emptyCourse();
     const after = Date.parse(session.lastAt) + 60_000 - START;
     addPoint(course, pointAt(after, 50));
     addPoint(course, pointAt(after + 1000, 50));
     addHistory(course, [session]);
     expect(course.series.length).toBe(pointsOf(session).length + 2);
-    expect(course.marks.at(-1)).toEqual({ at: session.lastAt, text: 'STOPPED', pid: null });
+    expect(course.marks.at(-1)).toEqual({ at: session.lastAt, text: 'MACHINE LOST', pid: null });
     expect(course.marks.length).toBe(session.marks.length + 1);
     expect(pointsOf(course).some(({ free }) => free === null)).toBe(true);
     expect(course.processSeries.at).toEqual(session.processSeries.at);

@@ -9,29 +9,29 @@ const textOf = (machines: Parameters<typeof stopsMarkup>[0]): string =>
   (stopsMarkup(machines)?.text ?? '').replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 
 it('ends that nobody wrote are stops; how it ended is unknown is one, too', () => {
-  const ends = ['running', 'ended', 'shut-down', 'stopped', 'killed', 'unknown'] as const;
+  const ends = ['running', 'complete', 'shut-down', 'machine-lost', 'lost', 'unknown'] as const;
   expect(stopsOf(ends.map((end) => sessionOf({ end }))).map(({ label }) => label)).toEqual([
-    'STOPPED',
-    'KILLED',
+    'MACHINE LOST',
+    'LOST',
     'UNKNOWN',
   ]);
 });
 
 it('names the machine, its lowest memory, and who held the most then', () => {
   expect(textOf([known('a', stopped)])).toMatch(
-    /a STOPPED 2026-11-20 18:10:00 12\.9 GiB at 18:09:59\.000 python3 4242, 82\.0 GiB The machine stopped without/,
+    /a MACHINE LOST 2026-11-20 18:10:00 12\.9 GiB at 18:09:59\.000 python3 4242, 82\.0 GiB The machine stopped without/,
   );
 });
 
 it('what was not recorded is unknown, and never none', () => {
-  const bare = stopsOf([sessionOf({ end: 'killed', lowestAvailable: null, lowestProcesses: null })]);
-  expect(textOf([known('a', bare)])).toMatch(/KILLED 2026-11-20 18:10:00 unknown unknown The/);
+  const bare = stopsOf([sessionOf({ end: 'lost', lowestAvailable: null, lowestProcesses: null })]);
+  expect(textOf([known('a', bare)])).toMatch(/LOST 2026-11-20 18:10:00 unknown unknown The/);
   expect(textOf([unknown('a'), unknown('b')])).toBe(' Stops of the last day Not known of a, b. ');
   expect(textOf([known('a', []), unknown('b')])).toContain('ended by one. Not known of b.');
 });
 
 it('of a machine that is gone those that are known stay', () => {
-  expect(textOf([unknown('a', stopped), known('b', [])])).toMatch(/a STOPPED .* Not known of a\. $/);
+  expect(textOf([unknown('a', stopped), known('b', [])])).toMatch(/a MACHINE LOST .* Not known of a\. $/);
 });
 
 it('of one machine without a stop nothing is said', () => {
@@ -41,7 +41,7 @@ it('of one machine without a stop nothing is said', () => {
 it('are those of all machines, newest first', () => {
   const later = stopsOf([sessionOf({ lastAt: '2026-11-20T19:00:00.000Z' })]);
   const text = textOf([known('a', stopped), known('b', later), known('c', [])]);
-  expect(text).toMatch(/ b STOPPED 2026.* a STOPPED 2026/);
+  expect(text).toMatch(/ b MACHINE LOST 2026.* a MACHINE LOST 2026/);
   expect(text).not.toContain('Not known');
 });
 

@@ -84,7 +84,7 @@ class Preparation implements StepContext {
       {
         action: 'measure',
         level: null,
-        state: 'done',
+        state: 'complete',
         reason:
           kind === 'unified'
             ? `${formatBoth(immediate)} are available at once in the pool that CPU and GPU share`

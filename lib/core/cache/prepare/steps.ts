@@ -87,7 +87,7 @@ const EVICT: FreeingStep = {
     const files = `${paths.length} unused model files, ${formatBoth(bytes)} cached and clean${inUse}`;
     if (options.dryRun) return { state: 'planned', reason: files, expectedBytes: bytes };
     const evictedBytes = await evictUntil(system, paths, { signal, enough: () => context.isEnoughNow() });
-    return { state: 'done', reason: `${files}; ${formatBoth(evictedBytes)} evicted` };
+    return { state: 'complete', reason: `${files}; ${formatBoth(evictedBytes)} evicted` };
   },
 };
 
@@ -135,7 +135,7 @@ const COMPACT: FreeingStep = {
       const reason = `${formatBytes(largeBytes(snapshot))} of free memory are in blocks of 2 MiB or more, which GPU allocations take`;
       if (options.dryRun) return { state: 'planned', reason, expectedBytes: 0 };
       await writeSysctl(system, { name: 'compact_memory' }, options.sudo);
-      return { state: 'done', reason };
+      return { state: 'complete', reason };
     }),
 };
 
@@ -186,7 +186,7 @@ function dropLevel(context: StepContext, level: 1 | 2, expectedBytes: number, co
       return { state: 'planned', reason: `${contents}; about ${formatBoth(expectedBytes)}`, expectedBytes };
     const { signal, sudo } = options;
     const report = await dropNow(system, { level, sync: true, syncLimitMs: SYNC_LIMIT_MS, sudo, force: true, signal });
-    return { state: 'done', reason: [contents, ...report.warnings].join('; ') };
+    return { state: 'complete', reason: [contents, ...report.warnings].join('; ') };
   });
 }
 

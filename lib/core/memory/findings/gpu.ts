@@ -1,4 +1,4 @@
-/** Rows about GPU memory: who holds it, what the driver keeps, and what nobody holds. */
+/** Rows about GPU memory: its holders, the driver's pools, and memory that nobody holds. */
 
 import { clean, formatBytes, GiB } from '../../../base/format.ts';
 import type { DeviceSnapshot, Evidence, GpuProcess, Reading, Remedy } from '../../../types/index.ts';

@@ -1,4 +1,4 @@
-/** Rows that only doctor's own readings can judge: what this process may open, and what other programs do. */
+/** Rows that only doctor's own readings can judge: the access of this process, and the rules of other programs. */
 
 import { capitalized, formatBytes } from '../../../base/format.ts';
 import { type ForeignRule, foreignRules } from '../foreign-rules.ts';
@@ -66,7 +66,7 @@ export const thresholds: Row = {
     const evidence = () => [
       ...meminfo(snapshot, 'available', 'total'),
       ...rules.flatMap(({ name, process, text: rule }) =>
-        text(name, rule, process !== null && programs?.has(process) === true ? 'running here' : 'its default'),
+        text(name, rule(), process !== null && programs?.has(process) === true ? 'running here' : 'its default'),
       ),
     ];
     const acting = rules.filter(({ actsNow }) => actsNow);
@@ -89,10 +89,10 @@ export const thresholds: Row = {
 };
 
 function actingText(rules: readonly ForeignRule[], available: number | null): string {
-  return `${capitalized(rules.map(({ name, text: rule }) => `${name} ${rule}`).join('; '))}: ${formatBytes(available)} are.`;
+  return `${capitalized(rules.map(({ name, text: rule }) => `${name} ${rule()}`).join('; '))}: ${formatBytes(available)} are.`;
 }
 
 /** "Ray’s memory monitor kills workers below 6.0 GiB available: 4.9 GiB are." */
 function ruleText({ name, text: rule }: ForeignRule, available: number | null): string {
-  return `${capitalized(name)} ${rule}: ${formatBytes(available)} are.`;
+  return `${capitalized(name)} ${rule()}: ${formatBytes(available)} are.`;
 }

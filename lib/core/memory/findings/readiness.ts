@@ -1,4 +1,4 @@
-/** Rows about what a program that spans machines needs besides memory: it fails without it while tens of GiB are free. */
+/** Rows about needs besides memory of a program that spans machines: it fails while tens of GiB are free. */
 
 import { formatBytes, GiB } from '../../../base/format.ts';
 import type { Severity } from '../../../types/index.ts';
@@ -24,7 +24,7 @@ function severityOf({ readiness, snapshot }: Facts): Severity {
   return isLinked && unifiedDevice(snapshot) !== undefined ? 'warning' : 'notice';
 }
 
-/** RLIMIT_MEMLOCK of this process, which what is started from here inherits. */
+/** RLIMIT_MEMLOCK of this process, which programs started from here inherit. */
 export const lockedLimit: Row = {
   needs: ['cuda', 'readiness'],
   judge(facts) {

@@ -1,4 +1,4 @@
-/** A row of the table of findings: what it needs, what it finds, and the sources of its numbers. */
+/** A row of the table of findings: its needs, its finding, and the sources of its numbers. */
 
 import { clean, formatBytes } from '../../../base/format.ts';
 import type {
@@ -90,7 +90,7 @@ export const REFUSES: LoadEffect = { does: 'refuses' };
 export const UNKNOWN_EFFECT: LoadEffect = { does: 'unknown' };
 export const takes = (bytes: number): LoadEffect => ({ does: 'takes', bytes });
 
-/** A finding; what is left out is the usual: no effect, no amount, no cause, nothing to do. */
+/** A finding; fields that are left out have the usual value: no effect, no amount, no cause, nothing to do. */
 export function applies(
   finding: { severity: Severity; summary: string; evidence: MakeEvidence } & Partial<
     Pick<Finding, 'bytes' | 'cause' | 'effect' | 'normal' | 'remedy'>

@@ -26,7 +26,7 @@ export interface Mode {
   isReference: boolean;
   /** Weights of linear layers are packed, and unpacked for each product (QLoRA). */
   packed: boolean;
-  /** Adapters drop a part of what they read, and keep which. */
+  /** Adapters drop a part of their input, and keep which. */
   dropout: boolean;
   /** Scores of attention are kept: eager attention. */
   eager: boolean;
@@ -435,7 +435,7 @@ interface Used {
   trained: readonly Parameter[];
 }
 
-/** A product with a weight: what it reads is kept where the weight or its adapter is trained. */
+/** A product with a weight: its input is kept if the weight or its adapter is trained. */
 function through(input: Tensor, { tensor, trained }: Used): Operation {
   if (tensor !== null) return { inputs: [input, tensor], saves: [input, tensor] };
   return { inputs: [input], saves: trained.length === 0 ? [] : [input], trained };

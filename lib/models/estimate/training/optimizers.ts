@@ -4,7 +4,7 @@ import type { Optimizer } from '../../../types/index.ts';
 import { F32 } from '../widths.ts';
 
 export interface OptimizerPlan {
-  /** Sizes of the tensors of a weight's state, for a weight of so many elements of so many bytes. */
+  /** Sizes of the tensors of a weight's state, for a weight of `elements` of `bytes` each. */
   state: (elements: number, bytes: number) => readonly number[];
   /** Sizes of the tensors that a step needs for a moment. */
   scratch: (elements: number, bytes: number) => readonly number[];

@@ -1,4 +1,4 @@
-/** The terms of a training whose steps were replayed: what is allocated at the moment of the most, and what is reserved beyond. */
+/** The terms of a training whose steps were replayed: memory allocated at the peak, and memory reserved beyond. */
 
 import { range } from '../../../core/memory/range.ts';
 import type { EstimateTerm } from '../../../types/index.ts';
@@ -54,7 +54,7 @@ export function replayed(
 /** Deviation of the parts in other trainers: attention, norms, dropout, shorter sequences. */
 const KNOWN = { least: 0.9, most: 1.1 };
 const UNKNOWN = { least: 0.5, most: 1.8 };
-/** Segments of the allocator grow with what is allocated; expandable segments leave nearly none unused. */
+/** Segments of the allocator grow with the allocations; expandable segments leave nearly none unused. */
 const SLACK_MOST = 0.04;
 
 export function replayedTerms(

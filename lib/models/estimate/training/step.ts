@@ -25,7 +25,7 @@ export interface StepPlan {
   loss: 'likelihood' | 'fused' | 'preference';
   /** A second copy of the weights: the model that a preference is compared with. */
   reference: boolean;
-  /** Bytes of a weight, of one of a linear layer, and of what is multiplied. */
+  /** Bytes of a weight, of one of a linear layer, and of a factor of a product. */
   weight: number;
   packed: number | null;
   product: number;
@@ -193,7 +193,7 @@ function likelihood(tape: Tape, logits: Tensor, elements: number): Tensor {
   return chances;
 }
 
-/** Logarithms of softmax in the type of the logits; the last token has none to predict, and what is left is copied. */
+/** Logarithms of softmax in the type of the logits; the last token has none to predict, and the rest is copied. */
 function preference(tape: Tape, logits: Tensor): Tensor {
   const most = tape.make(logits.bytes, { inputs: [logits], kind: 'logits' });
   const chances = tape.make(logits.bytes, { inputs: [most], savesResult: true, kind: 'logits' });

@@ -30,7 +30,7 @@ export interface Tensor {
 
 interface Node {
   saved: Tensor[];
-  /** Operations that get a gradient, and how large it is; null: the same tensor as the one that came in. */
+  /** Operations that get a gradient, and its size; null: the incoming tensor itself. */
   inputs: { node: Node; bytes: number | null; kind: Kind }[];
   /** Bytes that the backward operation needs for itself. */
   scratch: readonly number[];
@@ -58,7 +58,7 @@ export interface Operation {
   /** Sizes of tensors that only the backward pass has. */
   scratch?: readonly number[];
   trained?: readonly Parameter[];
-  /** Inputs of a sum, whose gradient is the one that came in. */
+  /** Inputs of a sum, whose gradient is the incoming one. */
   passes?: readonly Tensor[];
   /** The result itself is kept, too. */
   savesResult?: boolean;

@@ -7,7 +7,7 @@ import { advice, type Judge, type Message, type Numbers, SMALLER_QUANTISATION, w
 const ALLOCATING = words`(?:ggml_\w{1,60}: )?allocating (?<asked>{num} ?MiB) on device (?<device>{int}): (?:cuda|hip|musa)\w{2,20} failed: out of memory`;
 const ALLOCATING_ANCHORS = ['failed: out of memory', 'cuda_buffer_type_alloc'];
 
-/** The lines that follow it, by whoever asked for the memory. */
+/** The lines that follow it, by the code that asked for the memory. */
 const FOLLOW_UPS =
   /(?:failed to allocate [\w ]{1,24} ?buffers?(?: of size \d{1,18})?|unable to allocate [\w ]{1,24} ?buffer|failed to allocate buffer for [\w ]{1,24}cache|failed for self-attention cache|error loading model[^.]{0,40}|failed to load model|failed to create (?:llama_)?context\w{0,20})/i;
 

@@ -26,7 +26,7 @@ export interface PageContent {
   notices?: readonly Content[];
   /** Sections in the order of the page. */
   sections: readonly (Markup | null)[];
-  /** A page that asks its own server for what is new. */
+  /** True: the page asks its own server for news. */
   live?: boolean;
 }
 
@@ -53,7 +53,7 @@ function styleOf(style: string): string {
 
 /**
  * @param report the document that the page carries, and that its button saves.
- * @param data what the charts need besides it, each by the id of its element.
+ * @param data further data of the charts, each by the id of its element.
  */
 export function page(
   report: { schema: string },

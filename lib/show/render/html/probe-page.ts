@@ -1,4 +1,4 @@
-/** The frame of the pages of sweep, layout and stress: the GPU, when it was measured, and what the journal says. */
+/** The frame of the pages of sweep, layout and stress: the GPU, the time, and the notes of the journal. */
 import type { ProbeHeader } from '../../../types/index.ts';
 import { html } from './markup.ts';
 import { type Assets, type PageContent, page, timeText } from './page.ts';

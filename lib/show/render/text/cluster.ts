@@ -26,7 +26,7 @@ const NAME_WIDTH = 24;
 const STATES: Readonly<Record<ClusterState, string>> = {
   answered: '',
   unreachable: 'UNREACHABLE',
-  late: 'NO ANSWER',
+  timeout: 'NO ANSWER',
   failed: 'FAILED',
   unreadable: 'UNREADABLE',
   'other-version': 'OTHER VERSION',

@@ -1,4 +1,4 @@
-/** The page of doctor: one row per check, and the numbers of those that apply. */
+/** The page of doctor: one row per check, and the numbers of checks that apply. */
 import { clean } from '../../../base/format.ts';
 import type { CheckResult, CheckStatus, DoctorReport } from '../../../types/index.ts';
 import type { RenderOptions } from '../options.ts';

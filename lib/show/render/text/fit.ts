@@ -115,7 +115,7 @@ function marker(cell: number, width: number, { paint, unicode }: RenderOptions):
   return paint('dim', text);
 }
 
-/** One line per program: its verdict, and in short what it will do; of one program, or with --rules, all of it. */
+/** One line per program: its verdict, and its decision in short; one program, or --rules, shows all of it. */
 function programLines({ programs }: FitReport, { all }: FitView, options: RenderOptions): string[] {
   if (programs.length === 0) return [];
   const { paint, width } = options;

@@ -8,7 +8,6 @@ import { labelled, simulatedBand } from './frame.ts';
 
 const OUTCOMES: Readonly<Record<GuardReport['outcome'], { label: string; style: Style }>> = {
   exited: { label: 'EXITED', style: 'ok' },
-  gone: { label: 'GONE', style: 'ok' },
   aborted: { label: 'ENDED', style: 'notice' },
   stopped: { label: 'STOPPED', style: 'danger' },
 };

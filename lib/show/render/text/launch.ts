@@ -1,4 +1,4 @@
-/** A launch: the plan before, what it took after. */
+/** A launch: the plan before, the memory after. */
 import { clean } from '../../../base/format.ts';
 import type { LaunchPlan, LaunchReceipt, LaunchReport, LaunchStep } from '../../../types/index.ts';
 import { VERDICTS } from '../fit-parts.ts';
@@ -8,6 +8,7 @@ import type { Style } from '../paint.ts';
 import { hanging, truncate } from '../text-layout.ts';
 import { nearestBelow, remediesBelow } from './fit.ts';
 import { labelled, sections, simulatedBand } from './frame.ts';
+import { STEP_STYLES } from './prepare.ts';
 
 /** Steps of the plan, with reasons. */
 export function launchPlanLines(plan: LaunchPlan, options: RenderOptions): string[] {
@@ -30,8 +31,6 @@ export function launchPlanLines(plan: LaunchPlan, options: RenderOptions): strin
 function rows(list: readonly LaunchRow[], width: number): string[] {
   return list.flatMap(([label, text]) => (text === null ? [] : hanging(label.padEnd(12), clean(text), width)));
 }
-
-const STEP_STYLES = { planned: 'notice', done: 'ok', skipped: 'dim', failed: 'danger' } as const;
 
 export function launchStepLines(steps: readonly LaunchStep[], { paint, width }: RenderOptions): string[] {
   return steps.flatMap(({ state, step, text }) => {

@@ -1,4 +1,4 @@
-/** The page of a layout: whether it fits, its parts, what the machine lost while all of them were held, and what came back. */
+/** The page of a layout: whether it fits, its parts, the machine's loss meanwhile, and the memory that came back. */
 import { capitalized, clean, formatBoth, inGB, inGiB } from '../../../base/format.ts';
 import type { LayoutPart, LayoutReport } from '../../../types/index.ts';
 import { kindStyle } from '../kinds.ts';

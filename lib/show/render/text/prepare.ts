@@ -1,6 +1,6 @@
 /** A preparation: the verdict, its steps in order, and where the memory comes from. */
 import { clean, formatBoth, formatBytes, formatDuration } from '../../../base/format.ts';
-import type { PrepareReport, PrepareStep } from '../../../types/index.ts';
+import type { PlanState, PrepareReport, PrepareStep } from '../../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, padEnd, padStart } from '../text-layout.ts';
@@ -13,8 +13,8 @@ const VERDICT_STYLES: Readonly<Record<PrepareReport['verdict'], Style>> = {
   'after-reclaim': 'warning',
   'not-enough': 'danger',
 };
-const STEP_STYLES: Readonly<Record<PrepareStep['state'], Style>> = {
-  done: 'ok',
+export const STEP_STYLES: Readonly<Record<PlanState, Style>> = {
+  complete: 'ok',
   planned: 'notice',
   skipped: 'dim',
   failed: 'danger',

@@ -99,7 +99,7 @@ export function settledLines(settled: Settled, options: RenderOptions): string[]
   return [...lines, ...hanging(indent, sentence, options.width).map((line) => options.paint('warning', line))];
 }
 
-/** The answer: the outcome, what it means, and what to do next. */
+/** The answer: the outcome, its meaning, and the next step. */
 export function outcomeLines(
   outcome: string,
   style: Style,

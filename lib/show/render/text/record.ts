@@ -1,4 +1,4 @@
-/** A recording: how each session ended, what the memory did, and the last seconds. */
+/** A recording: the end of each session, the course of the memory, and the last seconds. */
 import { clean, formatBytes, formatCount, formatDuration, formatPercent, GiB, inGiB } from '../../../base/format.ts';
 import type { RecordedProcesses, RecordedSession, RecordReport, SeriesPoint } from '../../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
@@ -115,7 +115,7 @@ function graph({ series, startedAt }: RecordedSession, options: RenderOptions): 
 }
 
 function lastSeconds({ end, lastSeconds: points }: RecordedSession, { paint, width }: RenderOptions): string[] {
-  if (points.length === 0 || (end !== 'stopped' && end !== 'killed')) return [];
+  if (points.length === 0 || (end !== 'machine-lost' && end !== 'lost')) return [];
   // One row a second, and the last one.
   const step = Math.max(1, Math.ceil(points.length / (LAST_ROWS - 1)));
   const rows = points.filter((_, index) => (points.length - 1 - index) % step === 0);
@@ -194,7 +194,7 @@ function kernelLines({ kernelMessages, leftOut }: RecordedSession, { paint, widt
   ];
 }
 
-/** Counts what is not shown: of a list, and of what the list itself has no place for. */
+/** Counts entries that are not shown: those of a list, and those that the list itself has no room for. */
 function earlier(listed: number, shown: number, leftOut: number): string[] {
   const rest = listed - shown + leftOut;
   if (rest === 0) return [];

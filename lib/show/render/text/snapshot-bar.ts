@@ -7,7 +7,7 @@ import { table, truncate } from '../text-layout.ts';
 import { flow } from './frame.ts';
 import { bytesOf, type Group, labelsOf, mark, poolBar } from './snapshot-memory.ts';
 
-/** A part of the bar, and what a person needs to know of it. */
+/** A part of the bar, and its explanation for a person. */
 interface Part extends Group {
   note: string;
 }

@@ -27,7 +27,7 @@ function usedOf({ memoryModel, nvml, cuda }: DeviceSnapshot): { used: number; to
   return cuda === null ? null : { used: cuda.total - cuda.free, total: cuda.total };
 }
 
-/** Processes listed on each GPU: those that hold most. */
+/** Number of processes listed on each GPU, the largest. */
 const SHOWN_PROCESSES = 8;
 
 /** The processes that hold GPU memory, largest first. */

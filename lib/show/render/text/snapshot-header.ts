@@ -74,7 +74,7 @@ export const LEVELS: Readonly<Record<Level, readonly [label: string, style: Styl
   danger: ['DANGER', 'danger'],
 };
 
-/** The answer first: what can be loaded, then one sentence about the whole machine, and what to do. */
+/** The answer comes first: the bytes that can be loaded, a sentence about the whole machine, and the next step. */
 export function verdictLines(snapshot: Snapshot, options: RenderOptions): string[] {
   return [...answerLines(snapshot, options), ...sentenceLines(snapshot, options)];
 }

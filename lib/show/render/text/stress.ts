@@ -1,4 +1,4 @@
-/** The page of a stress test: the maximum and what limited it, what was held step by step, and what came back. */
+/** The page of a stress test: the maximum and its limit, the memory held step by step, and its return. */
 import { clean, formatBoth, formatDuration, formatPercent, GiB, inGiB } from '../../../base/format.ts';
 import type { StressReport, StressState, StressStep } from '../../../types/index.ts';
 import { tickText } from '../axis.ts';

@@ -124,6 +124,7 @@ const STATE_STYLES: Readonly<Record<SweepStep['state'], Style>> = {
   stopped: 'warning',
   failed: 'danger',
   aborted: 'warning',
+  timeout: 'warning',
   lost: 'danger',
   'not-reached': 'dim',
 };

@@ -105,7 +105,7 @@ export interface GraphView {
 /** A title, four rows of dots, the line of pressure and that of times. */
 export const LEAST_GRAPH = 7;
 
-/** A reading that is so many intervals late leaves a gap. */
+/** A reading that is this many intervals late leaves a gap. */
 const GAP_INTERVALS = 3;
 
 /** [] before the first reading. */

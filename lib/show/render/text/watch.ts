@@ -45,8 +45,8 @@ const BRIEF = 12;
 const TALL = 34;
 
 /**
- * The live picture, in `rows` lines: whole sections, and what is left of the window for the graph and the processes. The verdict
- * and its numbers stay longest, and are cut only where the screen has fewer rows than they have lines.
+ * The live picture, in `rows` lines: whole sections, and the rest of the window for the graph and the processes. The
+ * verdict and its numbers stay longest, and are cut only if the screen has fewer rows than they have lines.
  */
 export function watchPage(view: WatchView, options: RenderOptions, rows: number): string[] {
   const { snapshot } = view;
@@ -77,7 +77,7 @@ function whole(rank: number, lines: readonly string[]): Section {
   return { rank, least: lines.length, good: lines.length, most: lines.length, lines: () => lines };
 }
 
-/** Gives each section its least lines by rank, then what it wants, then the rest. */
+/** Gives each section its least lines by rank, then the lines that it wants, then the rest. */
 function filled(all: readonly Section[], rows: number): string[] {
   const gap = rows >= ROOMY ? 1 : 0;
   let room = rows + gap;
@@ -106,7 +106,7 @@ function filled(all: readonly Section[], rows: number): string[] {
   return (gap === 1 ? sections(...parts) : parts.flat()).slice(0, rows);
 }
 
-/** Sections from this rank on have room only where the others have what they want. */
+/** Sections from this rank on have room only if the others have all that they want. */
 const FURTHER = 6;
 
 /** The numbers in one line, if it has room for them. */

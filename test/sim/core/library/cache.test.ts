@@ -127,7 +127,12 @@ describe('prepare', () => {
     expect(document.after.immediate).toBeGreaterThanOrEqual(document.bytes + document.floor.bytes);
     expect(document.sources.map(({ label }) => label)).toEqual(['free', 'page cache, dropped (level 1)']);
     const [measure, evict, one, two] = document.steps;
-    expect([measure?.state, evict?.state, one?.state, two?.state]).toEqual(['done', 'skipped', 'done', 'skipped']);
+    expect([measure?.state, evict?.state, one?.state, two?.state]).toEqual([
+      'complete',
+      'skipped',
+      'complete',
+      'skipped',
+    ]);
   });
 
   it('gb10-cached, 200 GiB: not enough, with the reason, and nothing was changed', () => {

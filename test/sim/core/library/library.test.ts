@@ -32,49 +32,6 @@ describe('import', () => {
     expect(maps).toMatch(/umaprobe.*\.node/);
     expect(maps).not.toMatch(/libcuda|libnvidia/);
   });
-
-  it('exports these names and no others', async () => {
-    expect(await evaluatePackage('return Object.keys(umaprobe).sort();')).toEqual([
-      'UmaError',
-      'cacheStatus',
-      'cluster',
-      'clusterCheck',
-      'compact',
-      'compare',
-      'doctor',
-      'dropCaches',
-      'estimate',
-      'estimateTable',
-      'evictFiles',
-      'explain',
-      'explainError',
-      'fit',
-      'guard',
-      'hostMemorySync',
-      'launch',
-      'layout',
-      'mark',
-      'memGetInfo',
-      'memGetInfoSync',
-      'memory',
-      'memorySync',
-      'openModel',
-      'prepare',
-      'processes',
-      'profile',
-      'readRecord',
-      'reclaim',
-      'record',
-      'serve',
-      'snapshot',
-      'stress',
-      'sweep',
-      'toCsv',
-      'toHtml',
-      'toMetrics',
-      'watch',
-    ]);
-  });
 });
 
 describe('arguments', () => {

@@ -35,7 +35,7 @@ describe('fit', () => {
     const verdicts = await evaluateOnMachine<Record<string, string>[]>(
       'gb10-cached',
       `const ask = async () => Object.fromEntries(await Promise.all(${JSON.stringify(PROGRAMS)}.map(async (program) =>
-         [program, (await umaprobe.fit({ bytes: 14e9, snapshot: await umaprobe.snapshot(), program })).verdict])));
+         [program, (await (await import('umaprobe/models')).fit({ bytes: 14e9, snapshot: await umaprobe.snapshot(), program })).verdict])));
        const before = await ask();
        await umaprobe.dropCaches({ level: 1 });
        return [before, await ask()];`,

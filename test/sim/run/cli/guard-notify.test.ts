@@ -82,7 +82,7 @@ describe('guard --notify', () => {
     const answer = await evaluatePackage<[boolean, string, unknown]>(
       `const { existsSync } = await import('node:fs');
       let seen = null;
-      const report = await umaprobe.guard({
+      const report = await (await import('umaprobe/run')).guard({
         command: ['sleep', '20'], stdio: 'pipe', killBelowBytes: ${TOTAL - 1}, graceMs: 200, notify: ['${file}'],
         onEvent: ({ type }) => {
           if (type !== 'started') return;
@@ -101,7 +101,7 @@ describe('guard --notify', () => {
     const answers = await evaluatePackage<string[]>(
       `const answers = [];
       for (const notify of ['sh', [], ['/nonexistent'], ['no-such-program'], [1]])
-        answers.push(await umaprobe.guard({ command: ['true'], notify }).then(() => 'ran', (error) => error.message));
+        answers.push(await (await import('umaprobe/run')).guard({ command: ['true'], notify }).then(() => 'ran', (error) => error.message));
       return answers;`,
     );
     expect(answers).toEqual([

@@ -48,7 +48,7 @@ describe('--hosts', () => {
   it('starts where a rank fits on each', async () => {
     const { code, ran, stderr } = await launched(['--bytes', '20GiB', '--hosts', 'idle,busy']);
     expect(stderr).toMatch(/machine +busy: 20\.0 GiB fit/);
-    expect(stderr).toMatch(/done +hosts +Nothing stands in the way on idle, busy\./);
+    expect(stderr).toMatch(/complete +hosts +Nothing stands in the way on idle, busy\./);
     expect({ code, ran }).toEqual({ code: 0, ran: true });
   });
 

@@ -27,7 +27,7 @@ describe('where fit says no', () => {
     const { outcome, plan } = document(ask('--json').stdout);
     expect([outcome, plan.steps.map(({ state }) => state)]).toEqual([
       'refused',
-      ['done', 'failed', 'skipped', 'skipped'],
+      ['complete', 'failed', 'skipped', 'skipped'],
     ]);
   });
 
@@ -95,10 +95,10 @@ describe('a launch', () => {
     const { guard, outcome, plan, prepare, receipt, record } = document(stdout);
     expect(outcome).toBe('exited');
     expect(plan.steps.map(({ state, step }) => `${step} ${state}`)).toEqual([
-      'fit done',
-      'prepare done',
-      'guard done',
-      'record done',
+      'fit complete',
+      'prepare complete',
+      'guard complete',
+      'record complete',
     ]);
     expect(prepare?.before.immediate).toBeLessThan(10 * GiB);
     expect(prepare?.verdict).toBe('enough');
@@ -211,11 +211,11 @@ describe('launch()', () => {
     const seen = await evaluateOnMachine<{ planned: string; types: string[]; outcome: string; refused: string }>(
       'gb10',
       `const types = new Set();
-       const planned = await umaprobe.launch({ command: ['llama-server', '-m', 'none.gguf'], dryRun: true });
+       const planned = await (await import('umaprobe/run')).launch({ command: ['llama-server', '-m', 'none.gguf'], dryRun: true });
        const stop = new AbortController();
        const onEvent = (event) => { types.add(event.type); if (event.type === 'started') setTimeout(() => stop.abort(), 300); };
-       const { outcome } = await umaprobe.launch({ command: ['sleep', '30'], record: false, bytes: 1e9, onEvent, signal: stop.signal });
-       const refused = await umaprobe.launch({ command: ['true'], signal: AbortSignal.abort() }).catch(({ name }) => name);
+       const { outcome } = await (await import('umaprobe/run')).launch({ command: ['sleep', '30'], record: false, bytes: 1e9, onEvent, signal: stop.signal });
+       const refused = await (await import('umaprobe/run')).launch({ command: ['true'], signal: AbortSignal.abort() }).catch(({ name }) => name);
        return { planned: planned.outcome + ' ' + planned.plan.verdict, types: [...types], outcome, refused };`,
     );
     expect(seen.planned).toBe('planned unknown');

@@ -23,7 +23,7 @@ function guarded(options: readonly string[], machine = 'gb10'): Promise<Run[]> {
     `const runs = [];
     for (const options of [${options.join(', ')}]) {
       const events = [];
-      const report = await umaprobe.guard({ onEvent: (event) => events.push(event), ...options });
+      const report = await (await import('umaprobe/run')).guard({ onEvent: (event) => events.push(event), ...options });
       runs.push({ report, events });
     }
     return runs;`,
@@ -79,7 +79,7 @@ describe('a program on a simulated machine (simulated)', () => {
     const machine = machineFile('lists', { memory: { freeInCpuLists: 4 * GiB } });
     const [report, { host, kernel }] = await evaluateOnMachine<[GuardReport, Snapshot]>(
       machine,
-      `return [await umaprobe.guard({ stdio: 'pipe', command: ['sleep', '0.2'] }), await umaprobe.snapshot()];`,
+      `return [await (await import('umaprobe/run')).guard({ stdio: 'pipe', command: ['sleep', '0.2'] }), await umaprobe.snapshot()];`,
     );
     const available = (host.available ?? 0) + (kernel.freeInCpuLists ?? 0);
     expect(available).toBe((host.available ?? 0) + 4 * GiB);
@@ -109,7 +109,7 @@ describe('guard()', () => {
       `const { execFileSync } = await import('node:child_process');
       const abort = new AbortController();
       const begin = performance.now();
-      const { outcome, actions } = await umaprobe.guard({
+      const { outcome, actions } = await (await import('umaprobe/run')).guard({
         command: ['sh', '-c', ${script}], stdio: 'pipe', graceMs: 200, signal: abort.signal,
         onEvent: (event) => { if (event.type === 'output') abort.abort(); },
       });
@@ -130,7 +130,7 @@ describe('guard()', () => {
         return child;
       };
       syncBuiltinESMExports();
-      const { outcome, signal } = await umaprobe.guard({ command: ['sleep', '20'], stdio: 'pipe', forwardSignals: true });
+      const { outcome, signal } = await (await import('umaprobe/run')).guard({ command: ['sleep', '20'], stdio: 'pipe', forwardSignals: true });
       return [outcome, signal];`,
       {
         imports: "import childProcess from 'node:child_process'; import { syncBuiltinESMExports } from 'node:module';",
@@ -142,7 +142,7 @@ describe('guard()', () => {
   it('rejects with what the caller’s function throws, and the program is stopped', async () => {
     const file = join(temporaryFolder('guard'), 'ran');
     const message = await evaluatePackage<string>(
-      `return umaprobe.guard({
+      `return (await import('umaprobe/run')).guard({
         command: ['sh', '-c', 'sleep 5; touch ${file}'], stdio: 'pipe', graceMs: 100,
         onEvent() { throw new Error('mine'); },
       }).then(() => 'no error', (error) => error.message);`,
@@ -164,7 +164,7 @@ describe('guard()', () => {
         { command: ['true'], signal: AbortSignal.abort() },
       ];
       for (const call of calls)
-        answers.push(await umaprobe.guard({ stdio: 'pipe', ...call }).then(() => ['no error'], (e) => [e.code, e.nativeName ?? null, e.message]));
+        answers.push(await (await import('umaprobe/run')).guard({ stdio: 'pipe', ...call }).then(() => ['no error'], (e) => [e.code, e.nativeName ?? null, e.message]));
       return answers;`,
     );
     expect(answers).toEqual([

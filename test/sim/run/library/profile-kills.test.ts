@@ -116,14 +116,14 @@ describe.each([1, 2, 3])('killed in trial %i (simulated)', (trial) => {
     expect(resumed.unfinished?.sentence).toMatch(
       new RegExp(`^the machine vanished in trial ${trial}, bs=${fatal}, (while its command ran|after its command)`),
     );
-    expect(rows(resumed)).toEqual([...earlier, [fatal, 'fatal', false]]);
+    expect(rows(resumed)).toEqual([...earlier, [fatal, 'machine-lost', false]]);
     expect(resumed.safe?.params ?? null).toEqual(trial === 1 ? null : { bs: fatal / 2 });
     // Without --resume the trials are made again, and the fatal one is not.
     if (trial !== 2) return;
     const anew = nextRun('gb10', journal);
     expect(rows(anew)).toEqual([
       [2, 'ok', false],
-      [4, 'fatal', false],
+      [4, 'machine-lost', false],
     ]);
   });
 });

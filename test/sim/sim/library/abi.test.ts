@@ -24,10 +24,10 @@ const check = (source: string, options: readonly string[] = []) =>
 function definitions(prefix: RegExp): [string, string[]][] {
   const folder = join(ROOT, 'native', 'sim', 'abi');
   return readdirSync(folder).flatMap((file): [string, string[]][] => {
-    const text = file.endsWith('.cc') ? readFileSync(join(folder, file), 'utf8') : '';
-    const names = [...text.matchAll(/^UMASIM_API\s+(?:const\s+)?\w+\s*\*?\s*(\w+)\(/gm)].map((match) =>
-      String(match[1]),
-    );
+    const text = /\.cc$|^nvml_functions\.h$/.test(file) ? readFileSync(join(folder, file), 'utf8') : '';
+    const names = [
+      ...text.matchAll(/^(?:UMASIM_API\s+(?:const\s+)?\w+\s*\*?\s*(?=\w+\()| {2}X\((?=\w+, ))(\w+)/gm),
+    ].map((match) => String(match[1]));
     const ours = names.filter((name) => prefix.test(name));
     return ours.length > 0 ? [[file, ours]] : [];
   });

@@ -26,7 +26,7 @@ describe('prepare', () => {
     const { report, done, states } = await prepared({ looks: [DROPPED] });
     expect(report.verdict).toBe('enough');
     expect(done).toEqual([]);
-    expect(states).toEqual(['measure done', 'evict skipped', 'drop1 skipped', 'drop2 skipped', 'compact skipped']);
+    expect(states).toEqual(['measure complete', 'evict skipped', 'drop1 skipped', 'drop2 skipped', 'compact skipped']);
   });
 
   it('drops page cache and stops there', async () => {
@@ -128,7 +128,7 @@ describe('prepare', () => {
     // Dropping page cache would make room.
     const host = { swapFree: 0, available: 38 * GiB, free: 5 * GiB, cached: 33 * GiB };
     const { report, states } = await prepared({ looks: [machineOf(host, more)] }, { bytes: 20 * GiB, dryRun: true });
-    expect(states).toEqual(['measure done', 'evict skipped', 'drop1 skipped', 'drop2 skipped', 'compact skipped']);
+    expect(states).toEqual(['measure complete', 'evict skipped', 'drop1 skipped', 'drop2 skipped', 'compact skipped']);
     expect(report.steps[2]?.reason).toBe('would not help: see the verdict');
     expect(report).toMatchObject({ verdict: 'not-enough', reason: expect.stringMatching(reason) });
   });

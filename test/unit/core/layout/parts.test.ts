@@ -66,8 +66,8 @@ describe('missing parts', () => {
 
   it('were not reached, except the part in progress, which has the reason', () => {
     expect(states('incomplete', false)).toEqual(['not-reached', 'not-reached']);
-    expect(states('lost', true)).toEqual(['failed why', 'not-reached']);
+    expect(states('lost', true)).toEqual(['lost why', 'not-reached']);
     expect(states('stopped', true)).toEqual(['stopped why', 'not-reached']);
-    expect(states('aborted', true)).toEqual(['stopped why', 'not-reached']);
+    expect(states('aborted', true)).toEqual(['aborted why', 'not-reached']);
   });
 });

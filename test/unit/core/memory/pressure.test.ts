@@ -1,7 +1,7 @@
 /** One judgement of pressure, and that the verdict, doctor and the preflight of a probe say the same. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkResult } from '../../../../lib/core/doctor/check-result.ts';
+import { checkResult } from '../../../../lib/core/doctor/report.ts';
 import { outcomeOf } from '../../../../lib/core/memory/findings/index.ts';
 import { lowMemory } from '../../../../lib/core/memory/floor.ts';
 import { judgePressure, type PressureState, whyNotDrop } from '../../../../lib/core/memory/pressure.ts';

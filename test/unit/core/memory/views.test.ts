@@ -15,7 +15,7 @@ const facts = (changes: Partial<ViewFacts>): ViewFacts => ({
   model: 'unified',
   host: spark,
   cuda: null,
-  cudaState: 'untried',
+  cudaState: 'skipped',
   nvml: null,
   cudaTotal: null,
   whyNoCuda: 'not read',
@@ -87,7 +87,7 @@ describe('views where cudaMemGetInfo was tried and did not answer', () => {
       expect(from[name]).toContain(busy);
   });
 
-  it.each(['silent', 'absent'] as const)('%s: null, also for llama.cpp', (cudaState) => {
+  it.each(['timeout', 'missing'] as const)('%s: null, also for llama.cpp', (cudaState) => {
     const { bytes, from } = views(facts({ cudaState, whyNoCuda: 'ERR_UMA_X' }));
     for (const name of ['cudaMemGetInfo', 'torch', 'vllm', 'sglang', 'llamaCpp'] as const) {
       expect(bytes[name]).toBeNull();

@@ -7,7 +7,7 @@ const trip = { memAvailable: 7 * GiB, freeInCpuLists: null, pressureFull: 0, sto
 
 const run = (changes: Partial<Run>): Run => ({
   header: { floor: { bytes: 8 * GiB, from: '' } } as Run['header'],
-  end: 'done',
+  end: 'complete',
   reason: null,
   result: { stop: null },
   guard: null,

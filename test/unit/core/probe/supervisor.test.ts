@@ -179,7 +179,7 @@ it('a child with a result has 30 s to exit', async () => {
   expect(run.calls).toEqual([]);
   await vi.advanceTimersByTimeAsync(150);
   expect(await run.supervisor.verdict).toMatchObject({
-    end: 'done',
+    end: 'complete',
     reason: 'it did not exit within 30 s of its result and was killed',
   });
 });
@@ -205,7 +205,7 @@ it('nothing of the watch outlives the child', async () => {
   expect(getEventListeners(caller.signal, 'abort')).toHaveLength(1);
   run.machine.isDone = true;
   run.exit(EXITED);
-  expect(await run.supervisor.verdict).toEqual({ end: 'done', reason: null, guard: null, exit: EXITED });
+  expect(await run.supervisor.verdict).toEqual({ end: 'complete', reason: null, guard: null, exit: EXITED });
   expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
   expect(vi.getTimerCount()).toBe(0);
 });

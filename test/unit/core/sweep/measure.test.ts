@@ -133,15 +133,15 @@ describe('a step ends', () => {
     expect(measurement).toMatchObject({ state: 'failed', freeMs: [], allocMs: [10] });
   });
 
-  it('aborted between any two jobs', async () => {
+  it.each(['aborted', 'timeout'] as const)('%s between any two jobs', async (cause) => {
     for (const [stopsAt, done] of [
       ['alloc', 'alloc, read, free, read'],
       ['touch', 'alloc, read, touch, read, free, read'],
       ['free', 'alloc, read, touch, read, touch, free, read'],
     ] as const) {
-      const { calls, measurement } = await measure({ stopsAt }, { repeat: 2 });
-      expect(calls).toBe(`read, begin, ${done}, finish aborted 0`);
-      expect(measurement).toMatchObject({ state: 'aborted', reason: 'by you' });
+      const { calls, measurement } = await measure({ stopsAt, stop: { cause, reason: 'by you' } }, { repeat: 2 });
+      expect(calls).toBe(`read, begin, ${done}, finish ${cause} 0`);
+      expect(measurement).toMatchObject({ state: cause, reason: 'by you' });
     }
   });
 

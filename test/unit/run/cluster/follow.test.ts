@@ -100,5 +100,5 @@ it('of several answers the deadline is that of each', async () => {
       renew();
     },
   });
-  expect([end.how, answers]).toEqual(['late', 8]);
+  expect([end.how, answers]).toEqual(['timeout', 8]);
 });

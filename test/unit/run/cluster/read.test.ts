@@ -171,7 +171,7 @@ describe('a machine without a usable answer', () => {
     ssh.host('spark', printing(sentSnapshot('spark')));
     const started = performance.now();
     const machines = await readMachines({ hosts: ['hangs', 'spark'], deadlineMs: 5000 });
-    expect(machines.map(({ state }) => state)).toEqual(['late', 'answered']);
+    expect(machines.map(({ state }) => state)).toEqual(['timeout', 'answered']);
     expect(machines[0]?.because).toMatch(/within 5\.00 s/);
     expect(performance.now() - started).toBeLessThan(20_000);
   });
@@ -272,7 +272,7 @@ describe('an ssh that stays', () => {
       pid += text.trim();
     };
     expect(await runBySsh('hangs', 'watch', { deadlineMs: 3000, signal: undefined, onText })).toMatchObject({
-      how: 'late',
+      how: 'timeout',
       code: null,
     });
     expect(pid).toMatch(/^\d+$/);

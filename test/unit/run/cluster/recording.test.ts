@@ -126,7 +126,7 @@ describe('a machine without a usable recording', () => {
   it('is waited for until its deadline', async () => {
     ssh.host('spark', 'exec sleep 60');
     expect(await askRecording('spark', ASKED, undefined, 300)).toMatchObject({
-      state: 'late',
+      state: 'timeout',
       because: 'No whole answer came within 300 ms.',
     });
   });

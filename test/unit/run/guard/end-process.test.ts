@@ -71,11 +71,11 @@ describe('signalProcess', () => {
     const startedAgo = Date.now() - Date.parse(chosen.startedAt ?? '');
     // btime is in whole seconds.
     expect(Math.abs(startedAgo)).toBeLessThan(30_000);
-    expect(signalProcess({ ...chosen, startTicks: chosen.startTicks - 1 }, 'SIGKILL')).toBe('gone');
+    expect(signalProcess({ ...chosen, startTicks: chosen.startTicks - 1 }, 'SIGKILL')).toBe('exited');
     expect(child.exitCode ?? child.signalCode).toBeNull();
-    expect(signalProcess(chosen, 'SIGTERM')).toBe('sent');
+    expect(signalProcess(chosen, 'SIGTERM')).toBe('ok');
     expect((await once(child, 'exit'))[1]).toBe('SIGTERM');
-    expect(signalProcess(chosen, 'SIGTERM')).toBe('gone');
+    expect(signalProcess(chosen, 'SIGTERM')).toBe('exited');
     expect(chooseProcess(chosen.pid)).toBeNull();
   });
 });

@@ -130,7 +130,7 @@ describe('the verdict that is believed', () => {
     expect(step?.text).toBe('Its expected size fits after room is made; otherwise nothing is started.');
     expect(made?.state).toBe('planned');
     const unprepared = planOf(inputOf('vllm serve m', { fit, prepare: false })).steps;
-    expect(unprepared.map(({ state }) => state)).toEqual(['done', 'skipped', 'skipped', 'skipped']);
+    expect(unprepared.map(({ state }) => state)).toEqual(['complete', 'skipped', 'skipped', 'skipped']);
     // As on a GPU with memory of its own.
     const own = planOf(inputOf('vllm serve m', { fit, room: null })).steps;
     expect(own.map(({ text }) => text)).toEqual([
@@ -147,12 +147,12 @@ describe('the steps', () => {
     planOf(inputOf(line, values)).steps.map(({ state, step }) => `${step} ${state}`);
 
   it('all of them', () => {
-    expect(statesOf({})).toEqual(['fit done', 'prepare planned', 'guard planned', 'record planned']);
+    expect(statesOf({})).toEqual(['fit complete', 'prepare planned', 'guard planned', 'record planned']);
   });
 
   it('what is not wanted or not known is skipped', () => {
     expect(statesOf({ prepare: false, record: null })).toEqual([
-      'fit done',
+      'fit complete',
       'prepare skipped',
       'guard planned',
       'record skipped',
@@ -166,7 +166,12 @@ describe('the steps', () => {
   });
 
   it('say that nothing is started, or that it is started all the same', () => {
-    expect(statesOf({ fit: fitOf(200) })).toEqual(['fit done', 'prepare skipped', 'guard skipped', 'record skipped']);
+    expect(statesOf({ fit: fitOf(200) })).toEqual([
+      'fit complete',
+      'prepare skipped',
+      'guard skipped',
+      'record skipped',
+    ]);
     const [refused] = planOf(inputOf('vllm serve m', { fit: fitOf(200) })).steps;
     const [forced] = planOf(inputOf('vllm serve m', { fit: fitOf(200), anyway: true })).steps;
     expect(refused?.text).toBe('It does not fit: it is not started.');
@@ -193,7 +198,7 @@ describe('the text', () => {
     expect(text).toContain('unclear     --swap-space pins memory of the host.');
     expect(text).toContain('After SIGKILL the container runs on');
     expect(text).toMatch(/UNKNOWN {2}Whether it fits is not known\. Without this it would fit:/);
-    expect(text).toContain('done     fit');
+    expect(text).toContain('complete fit');
     expect(text).toContain('planned  guard    Stop it before less than 8.0 GiB are available: test.');
   });
 

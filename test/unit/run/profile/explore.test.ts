@@ -150,7 +150,7 @@ describe('trials of an earlier run', () => {
         },
       },
     );
-    expect(rows(trials)).toEqual(['2/1 ok', '4/1 ok', '8/1 fatal', '2/2 ok', '4/2 ok']);
+    expect(rows(trials)).toEqual(['2/1 ok', '4/1 ok', '8/1 machine-lost', '2/2 ok', '4/2 ok']);
     expect(ran.every(({ bs: value }) => (value as number) < 8)).toBe(true);
     expect(trials[2]?.notes).toContain('the machine vanished in this trial');
     expect(safe).toEqual({ bs: 4, ga: 2 });

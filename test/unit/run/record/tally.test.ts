@@ -10,7 +10,7 @@ const SECOND = 1e6;
 function sessionOf(endUs: number, ...records: Buffer[]): RecordedSession {
   const tally = new SessionTally(HEADER, { startUs: 0, endUs, fromUs: Number.NEGATIVE_INFINITY }, 100);
   for (const record of readSegment('x', segmentBytes(HEADER, ...records)).records) tally.add(record);
-  return tally.report('ended');
+  return tally.report('complete');
 }
 
 const frame = (second: number, gib: number) =>
@@ -72,7 +72,7 @@ describe('frames', () => {
     const end = noteBytes(SECOND, { type: 'end', reason: 'a signal' });
     for (const record of readSegment('x', segmentBytes(HEADER, frame(0, 1), end, frame(2, 50), frame(3, 40))).records)
       tally.add(record);
-    expect(tally.report('ended')).toMatchObject({
+    expect(tally.report('complete')).toMatchObject({
       frames: 2,
       lowestFree: { at: time(3), bytes: 40 * GiB },
       endReason: 'a signal',

@@ -159,7 +159,7 @@ const hostilePages = [
           sessionOf({
             hostName: NASTY,
             simulated: NASTY,
-            end: 'ended',
+            end: 'complete',
             endReason: NASTY,
             bootId: NASTY,
             marks: [{ at: '2026-11-20T18:00:00.000Z', text: NASTY, pid: 1 }],
@@ -203,7 +203,7 @@ const hostilePages = [
           ...launched.plan,
           command: [NASTY],
           flags: { safe: NASTY, from: NASTY },
-          steps: [{ step: 'fit', state: 'done', text: NASTY }],
+          steps: [{ step: 'fit', state: 'complete', text: NASTY }],
           recognised: {
             ...launched.plan.recognised,
             model: NASTY,
@@ -379,7 +379,7 @@ describe('a page', () => {
       sessionOf(),
     ];
     const page = recordHtml(recordOf({ sessions }), assets);
-    const [newest, oldest] = [page.indexOf('>STOPPED<'), page.indexOf('>SHUT DOWN<')];
+    const [newest, oldest] = [page.indexOf('>MACHINE LOST<'), page.indexOf('>SHUT DOWN<')];
     expect(newest).toBeGreaterThan(0);
     expect(oldest).toBeGreaterThan(newest);
     expect(page.match(/class="timeline" data-session="(\d)"/g)).toEqual([

@@ -30,7 +30,7 @@ it('has a line for the session, then each point, mark and message at its time', 
   ]);
   for (const session of ['a', 'b']) {
     const own = lines.filter((line) => line.session === session);
-    expect(own[0]).toMatchObject({ type: 'session', end: 'stopped', belowFloorMs: 3000 });
+    expect(own[0]).toMatchObject({ type: 'session', end: 'machine-lost', belowFloorMs: 3000 });
     expect(own[0]).not.toHaveProperty('series');
     const times = own.slice(1).map(({ at }) => at ?? '');
     expect(times).toEqual([...times].sort());

@@ -26,7 +26,7 @@ const GROWTH: RecordedGrowth = {
 };
 
 it('the last seconds name the share of some and of all tasks in words', () => {
-  expect(text({ end: 'stopped' })).toMatch(/the last seconds +free GiB +available +some wait +all wait +swap\n/);
+  expect(text({ end: 'machine-lost' })).toMatch(/the last seconds +free GiB +available +some wait +all wait +swap\n/);
 });
 
 describe('who held memory at the lowest point', () => {

@@ -1,6 +1,6 @@
 /** A row says the same in snapshot, explain and doctor: of every machine of the cases. */
 import { describe, expect, it } from 'vitest';
-import { checkResult } from '../../../../../lib/core/doctor/check-result.ts';
+import { checkResult } from '../../../../../lib/core/doctor/report.ts';
 import { FINDING_IDS, outcomeOf } from '../../../../../lib/core/memory/findings/index.ts';
 import { explainReport } from '../../../../../lib/run/explain/report.ts';
 import { FINDINGS } from '../../../../../lib/types/findings.ts';

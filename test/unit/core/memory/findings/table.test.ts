@@ -1,6 +1,6 @@
 /** The one table of findings: every row with every outcome that it has. */
 import { describe, expect, it } from 'vitest';
-import { checkResult } from '../../../../../lib/core/doctor/check-result.ts';
+import { checkResult } from '../../../../../lib/core/doctor/report.ts';
 import { FINDING_IDS, outcomeOf, ROWS } from '../../../../../lib/core/memory/findings/index.ts';
 import type { Facts } from '../../../../../lib/core/memory/findings/row.ts';
 import { FINDINGS } from '../../../../../lib/types/findings.ts';
