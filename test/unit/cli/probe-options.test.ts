@@ -7,7 +7,7 @@ import { TYPED_SIZES } from '../../../lib/cli/commands/sweep.ts';
 import type { OptionValues } from '../../../lib/cli/core/command.ts';
 import { describe as failureOf } from '../../../lib/cli/core/exit.ts';
 import { sizeOf } from '../../../lib/cli/core/options.ts';
-import { ownOptions, typedOptions } from '../../../lib/cli/core/typed-options.ts';
+import { optionTable, ownOptions, typedOptions } from '../../../lib/cli/core/typed-options.ts';
 import { DROP } from '../../../lib/core/cache/options.ts';
 import { KINDS } from '../../../lib/core/memory/kinds.ts';
 import { STRESS } from '../../../lib/core/stress/options.ts';
@@ -84,6 +84,32 @@ describe('options', () => {
     expect(options({ floor: '1KiB', 'i-accept-a-frozen-machine': true })).toEqual({
       floorBytes: 1024,
       acceptAFrozenMachine: true,
+    });
+  });
+
+  it('have range and default in the help, and type and range in the schema for agents', () => {
+    const { level, repeat, stepTimeoutMs } = { ...SWEEP, ...DROP };
+    expect(optionTable({ level, repeat, stepTimeoutMs })).toEqual({
+      level: {
+        type: 'string',
+        placeholder: '<1|2|3>',
+        summary: 'What to drop (default 3)',
+        values: ['1', '2', '3'],
+        schema: { type: 'string', enum: ['1', '2', '3'] },
+      },
+      repeat: {
+        type: 'string',
+        placeholder: '<n>',
+        summary: 'Repeats of each step: 1 to 1000 (default 1)',
+        schema: { type: 'integer', minimum: 1, maximum: 1000 },
+      },
+      'step-timeout': {
+        type: 'string',
+        placeholder: '<time>',
+        summary: 'Time limit for one GPU call: 100ms to 1h (default: 1m and more, by kind and size)',
+        section: 'Machine and safety',
+        schema: { type: 'string' },
+      },
     });
   });
 
