@@ -7,6 +7,7 @@
 import { refuseOldNode } from './base/node-version.ts';
 
 export { serve } from './serve/index.ts';
+export type { ServeOptions } from './serve/options.ts';
 export type * from './types/serve.ts';
 
 refuseOldNode();

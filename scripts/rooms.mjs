@@ -50,11 +50,11 @@ export const LIB_ROOMS = Object.fromEntries(
   Object.entries(LIB_ROWS).map(([room, names]) => [room, names.flatMap(roomsOf)]),
 );
 
-/** Rooms that are entered by these files alone. The others are libraries: their files are imported one by one. */
+/** Rooms that are entered by these files alone, and by `options`, the table of their options. The others are libraries: their files are imported one by one. */
 export const DOORS = {
   'core/snapshot': ['index', 'memory', 'watch', 'mem-get-info', 'settled', 'own-memory'],
   'core/journal': ['index', 'records', 'writer'],
-  'core/doctor': ['index', 'select'],
+  'core/doctor': ['index'],
   'core/cache': ['index', 'sudoers'],
   'core/sweep': ['index'],
   'core/layout': ['index'],
@@ -128,7 +128,8 @@ export const NATIVE_ROOT = ['addon.cc', 'addon.map', 'tsan.supp'];
 /** Import paths that lead into a room, from the folder `from` of lib. */
 function importPaths(room, from) {
   const path = relative(from, room);
-  return DOORS[room]?.map((door) => `${path}/${door}.ts`) ?? [`${path}/**`];
+  const doors = DOORS[room] && [...DOORS[room], 'options'];
+  return doors?.map((door) => `${path}/${door}.ts`) ?? [`${path}/**`];
 }
 
 /** An override for the files in `folder` of a room, or deeper: they import what is outside of the room by its row only. */

@@ -1,6 +1,4 @@
-/** Lowest and highest values of options: for the library's checks, the command line's, and the help. */
-
-import { GiB, MiB, TiB } from './format.ts';
+/** Lowest and highest values of options: where several options or a check beside them have the same. */
 
 export interface Range {
   readonly min: number;
@@ -12,43 +10,21 @@ export interface Range {
 export const LIMITS = {
   device: { min: 0, max: 255 },
   deadlineMs: { min: 1, max: 600_000 },
-  pssLimitMs: { min: 0, max: 60_000 },
   intervalMs: { min: 10, max: 3_600_000 },
-  /** Page in a browser, over the network. */
-  serveIntervalMs: { min: 1000, max: 3_600_000 },
-  stepTimeoutMs: { min: 100, max: 3_600_000 },
   timeoutMs: { min: 100, max: 86_400_000 },
   holdMs: { min: 0, max: 86_400_000 },
-  syncLimitMs: { min: 100, max: 3_600_000 },
-  recordIntervalMs: { min: 1, max: 1000 },
-  frameMs: { min: 10, max: 60_000 },
-  /** Time between two lists of processes; 0 (no lists) is checked apart. */
-  processesMs: { min: 1000, max: 3_600_000 },
   /** The end of a recording. */
   lastMs: { min: 1000, max: 3_600_000_000 },
-  points: { min: 10, max: 100_000 },
-  sessions: { min: 1, max: 1000 },
-  /** A ring of at least two segments of 1 MiB. */
-  recordBytes: { min: 2 * MiB, max: TiB },
   markLength: { min: 1, max: 4096 },
-  guardIntervalMs: { min: 1, max: 1000 },
-  graceMs: { min: 0, max: 600_000 },
   /** Characters of a regular expression: a program of RE2 grows with it. */
   patternLength: { min: 1, max: 1000 },
   pid: { min: 1, max: 2 ** 22 },
-  /** PATH_MAX less the null character. */
-  pathLength: { min: 1, max: 4095 },
   /** Machines at the same time. */
   hosts: { min: 1, max: 16 },
-  /** Characters of a command for the shell of another machine. */
-  remoteCommandLength: { min: 1, max: 4096 },
   /** Models on one machine at the same time. */
   models: { min: 2, max: 16 },
   parameters: { min: 1, max: 16 },
   parameterValues: { min: 1, max: 64 },
-  stepCount: { min: 1, max: 1_000_000 },
-  repeat: { min: 1, max: 1000 },
-  top: { min: 0, max: 100_000 },
   /** Tokens of an estimate: far above what a machine can do, and low enough for exact sums. */
   tokens: { min: 1, max: 100_000_000 },
   sequences: { min: 1, max: 100_000 },
@@ -56,11 +32,6 @@ export const LIMITS = {
   hidden: { min: 1, max: 2 ** 24 },
   loraRank: { min: 1, max: 65_536 },
   workers: { min: 0, max: 1024 },
-  /** Smaller than the driver's smallest block a step measures nothing; larger, it cannot be stopped soon. */
-  chunkBytes: { min: 2 * MiB, max: 64 * GiB },
-  /** The smallest page. */
-  gateBlockBytes: { min: 4096 },
-  gateBlocks: { min: 0 },
 } as const satisfies Readonly<Record<string, Range>>;
 
 /** Tokens: the step of a search for a context, and what llama.cpp rounds a shortened one down to (common/fit.cpp). */

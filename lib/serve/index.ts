@@ -1,7 +1,8 @@
 /** serve(): loads the checks of its options and its work when it is first needed. */
 
 import { lazy } from '../base/lazy.ts';
-import type { ServeOptions, Serving } from '../types/index.ts';
+import type { Serving } from '../types/index.ts';
+import type { ServeOptions } from './options.ts';
 
 const work = lazy(() => Promise.all([import('./options.ts'), import('./server.ts')]));
 

@@ -121,16 +121,6 @@ export interface CacheEvent {
   path: string;
 }
 
-/** Options of `cacheStatus()`. */
-export interface CacheStatusOptions {
-  /** Number of files to list: 0 to 100000. Default 20. */
-  top?: number;
-  /** Ends the walk: `cacheStatus()` rejects with the signal's reason, `evictFiles()` resolves with its work so far. */
-  signal?: AbortSignal;
-  /** Receives each event, now and then during the walk. If it throws or rejects, the call rejects with that error. */
-  onEvent?: (event: CacheEvent) => void | Promise<void>;
-}
-
 /** Counters before and after an action, in bytes; null: unknown. `change` = after − before, null if either is. */
 export interface Receipt {
   before: ReceiptCounters;
@@ -198,12 +188,6 @@ export interface EvictReport {
   durationMs: Amount;
 }
 
-/** Options of `evictFiles()`. */
-export interface EvictOptions extends CacheStatusOptions {
-  /** Write dirty pages first (fdatasync), so that they can be evicted too. Default false: they stay. */
-  sync?: boolean;
-}
-
 /** Result of `dropCaches()`. */
 export interface DropReport {
   schema: 'umaprobe/cache-drop/1';
@@ -228,25 +212,6 @@ export interface DropReport {
    */
   warnings: string[];
   durationMs: Amount;
-}
-
-/** Options of `dropCaches()`. */
-export interface DropOptions {
-  /** 1: page cache. 2: slab and shrinkers, hence the driver's page pools. 3 (default): both. */
-  level?: 1 | 2 | 3;
-  /** `sync` first, so that dirty pages can be dropped. Default true. */
-  sync?: boolean;
-  /** Time limit for `sync`, in milliseconds: 100 to 3600000. Default 60000. */
-  syncLimitMs?: number;
-  /** Run one fixed command with `sudo -n`. */
-  sudo?: boolean;
-  /** Drop even under memory pressure. */
-  force?: boolean;
-  /**
-   * Rejects with the signal's reason. Nothing has changed before the kernel is asked; work that it has begun goes on,
-   * and the receipt is lost.
-   */
-  signal?: AbortSignal;
 }
 
 /** Free blocks of one order (2^order pages, `blockBytes` bytes each) before and after a compaction. */
@@ -287,21 +252,6 @@ export interface ContiguityGate {
   blocks: Natural;
 }
 
-/** Options of `compact()`. */
-export interface CompactOptions {
-  /** Default: 96 GiB available and 200 blocks of 32 MiB on a machine with 120 GiB; the same shares on a smaller one. */
-  gate?: Partial<ContiguityGate>;
-  /** Compact even if the gate is met. */
-  always?: boolean;
-  /** Run one fixed command with `sudo -n`. */
-  sudo?: boolean;
-  /**
-   * Rejects with the signal's reason. Nothing has changed before the kernel is asked; work that it has begun goes on,
-   * and the receipt is lost.
-   */
-  signal?: AbortSignal;
-}
-
 /** Result of `reclaim()`. */
 export interface ReclaimReport {
   schema: 'umaprobe/cache-reclaim/1';
@@ -318,19 +268,6 @@ export interface ReclaimReport {
   after: Natural;
   receipt: Receipt;
   durationMs: Amount;
-}
-
-/** Options of `reclaim()`. */
-export interface ReclaimOptions {
-  /** Amount to reclaim, in bytes: 1 to 2^53 − 1. */
-  bytes: number;
-  /** Path under /sys/fs/cgroup, or as in /proc/self/cgroup. Default: this process's cgroup. */
-  cgroup?: string;
-  /**
-   * Rejects with the signal's reason. Nothing has changed before the kernel is asked; work that it has begun goes on,
-   * and the receipt is lost.
-   */
-  signal?: AbortSignal;
 }
 
 /** A line of sudoers that permits one user exactly the commands that `--sudo` runs: `umaprobe cache rule`. */

@@ -1,7 +1,7 @@
 /** Several machines: what each answered, and whether a need fits into all of them. */
 
 import type { EstimateReport } from './estimate.ts';
-import type { FitNeed, FitOptions, FitRange, FitReport, FitVerdict } from './fit.ts';
+import type { FitRange, FitReport, FitVerdict } from './fit.ts';
 import type { Judgement, Level } from './judgement.ts';
 import type { ResultWord } from './results.ts';
 import type { Amount, Natural } from './scalars.ts';
@@ -41,32 +41,6 @@ export interface ClusterMachine {
   /** Set only if the machine answered: no number of another one is to be trusted. */
   snapshot: Snapshot | null;
 }
-
-/** Options of the functions that ask machines. */
-export interface ClusterOptions {
-  /** Names for ssh: of ~/.ssh/config, "user@host", "ssh://user@host:port". 1 to 16, each once. */
-  hosts?: readonly string[];
-  /** Output of `umaprobe snapshot --json` on each machine, in any order, instead of `hosts`. */
-  answers?: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** Number of machines behind `answers`, 1 to 16. A missing one is no yes. Default: as many as answer. */
-  expect?: number;
-  /** Command of the shell of each host that prints a snapshot as JSON. Default "umaprobe snapshot --json". */
-  command?: string;
-  /**
-   * Path of the standalone file of umaprobe, which needs no Node: it is put into the cache folder of the user on each host
-   * that has not got it (mode 0700, its SHA-256 compared at each call), and run there instead of `command`.
-   */
-  copy?: string;
-  /** Told before a file is copied to a host. */
-  onCopy?: (copy: { host: string; file: string; bytes: number }) => void;
-  /** Time limit of each host, from the start of ssh to the end of its answer, in milliseconds: 1 to 600000. Default 15000. */
-  deadlineMs?: number;
-  /** Rejects with the signal's reason, and ends every ssh. */
-  signal?: AbortSignal;
-}
-
-/** Machines, and the need that shall fit into each; with `tensorParallel` in `use` the need is that of one rank. */
-export type ClusterCheckOptions = ClusterOptions & FitNeed & Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>;
 
 /** A fact that is not the same on all machines that answered, such as their kernels. */
 export interface HostDifference {

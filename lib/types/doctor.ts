@@ -27,16 +27,6 @@ export interface CheckResult {
   remedy: Remedy | null;
 }
 
-/** Options of `doctor()`. */
-export interface DoctorOptions {
-  /** Ids or patterns such as "library.*". Default: all rows. */
-  only?: readonly string[];
-  /** Ids or patterns of rows to leave out. */
-  skip?: readonly string[];
-  /** Ends the reading: rejects with the signal's reason. */
-  signal?: AbortSignal;
-}
-
 /** The rows of the table, judged on this machine. */
 export interface DoctorReport {
   schema: 'umaprobe/doctor/1';

@@ -1,20 +1,10 @@
 /** The reports of `explain()` and `explainError()`. */
 
 import type { Finding, Level, NotJudged } from './judgement.ts';
-import type { ProcessesReport } from './processes.ts';
 import type { Integer, Natural, Positive, Timestamp } from './scalars.ts';
-import type { Snapshot } from './snapshot.ts';
 
 /** A text: whole, or in pieces that may end anywhere, such as a stream. */
 export type ErrorText = string | Uint8Array | AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>;
-
-/** Options of `explainError()`. */
-export interface ExplainErrorOptions {
-  /** The machine that the numbers are compared with. Default: this one is read. null: no machine. */
-  snapshot?: Snapshot | null;
-  /** Ends the search. */
-  signal?: AbortSignal;
-}
 
 /** Meanings of a recognised message. */
 export type ErrorVerdict =
@@ -103,16 +93,6 @@ export interface ErrorReport {
     afterReclaim: Integer | null;
     unified: boolean;
   } | null;
-}
-
-/** Options of `explain()`. */
-export interface ExplainOptions {
-  /** The machine. Default: this one is read, with its processes. */
-  snapshot?: Snapshot;
-  /** Its processes. Default: they are read with the machine; with a `snapshot`, none: what needs them is not judged. */
-  processes?: ProcessesReport | null;
-  /** Ends the reading. */
-  signal?: AbortSignal;
 }
 
 /** Reasons for memory that is gone, or looks gone. */

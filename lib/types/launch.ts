@@ -1,9 +1,9 @@
 /** Starting a program with everything around it: does it fit, room, a guard, a recording, a receipt. */
 
 import type { ClusterState } from './cluster.ts';
-import type { EstimateOptions, EstimateRange, ModelInput } from './estimate.ts';
+import type { EstimateOptions, EstimateRange } from './estimate.ts';
 import type { FitLlamaOptions, FitReport, FitVerdict } from './fit.ts';
-import type { GuardEvent, GuardOptions, GuardReport } from './guard.ts';
+import type { GuardEvent, GuardReport } from './guard.ts';
 import type { Judgement } from './judgement.ts';
 import type { PrepareReport } from './prepare.ts';
 import type { ModelProgram } from './programs.ts';
@@ -233,58 +233,6 @@ export interface LaunchFlags {
   safe: string | null;
   /** Source of the flags, as a sentence. */
   from: string;
-}
-
-/** Options of `launch()`. The guard's options are those of `guard()`. */
-export interface LaunchOptions
-  extends Pick<
-    GuardOptions,
-    | 'cwd'
-    | 'env'
-    | 'stdio'
-    | 'floorBytes'
-    | 'killBelowBytes'
-    | 'acceptAFrozenMachine'
-    | 'intervalMs'
-    | 'graceMs'
-    | 'loadActions'
-    | 'ready'
-    | 'notify'
-    | 'forwardSignals'
-  > {
-  /** Program and its arguments: an array, never a shell. */
-  command: readonly string[];
-  /** The program whose rules decide, where the command line does not say it or says it wrongly. */
-  program?: ModelProgram;
-  /** The model, as for `estimate()`. Default: the one of the command line. */
-  model?: ModelInput;
-  /** A size in bytes instead of a model, 1 or more. */
-  bytes?: number;
-  /**
-   * Other machines that the command starts a rank on, as of `cluster()`: each is asked first, and nothing is started unless
-   * a rank fits there. Default: those that `mpirun -H`, `mpirun --hostfile` or `srun --nodelist` name.
-   */
-  hosts?: readonly string[];
-  /** Use of the model. Goes before that of the command line. */
-  use?: EstimateOptions;
-  /** vLLM's `--gpu-memory-utilization`, SGLang's `--mem-fraction-static`: above 0, up to 1. Default: that of the command line. */
-  utilization?: number;
-  /** Make room before the start. Default `true`. */
-  prepare?: boolean;
-  /** Steps of `prepare` that need root, with `sudo -n`. Default `false`. */
-  sudo?: boolean;
-  /** Record the memory of the machine meanwhile. Default `true`. */
-  record?: boolean;
-  /** Folder of the recording; default as for `record()`. */
-  folder?: string;
-  /** Start it even if `fit` says no, or nothing can be loaded now. Default `false`. */
-  anyway?: boolean;
-  /** Plan only: nothing is started or changed. Default `false`. */
-  dryRun?: boolean;
-  /** Receives each event. If it throws, the program is stopped, and `launch()` rejects with that error. */
-  onEvent?: (event: LaunchEvent) => void;
-  /** Aborted before the start: rejects with its reason. Later: the program is stopped, and the outcome is `aborted`. */
-  signal?: AbortSignal;
 }
 
 /** Events of a launch, besides those of the guard. Times are ISO 8601, UTC. */

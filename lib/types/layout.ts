@@ -1,7 +1,7 @@
 /** A layout: several blocks held at the same time, like the parts of a model. */
 
 import type { AllocatorKind } from './kinds.ts';
-import type { CountersMoved, ProbeEvent, ProbeHeader, ProbeOptions } from './probe.ts';
+import type { CountersMoved, ProbeEvent, ProbeHeader } from './probe.ts';
 import type { ResultWord, RunState, StepState } from './results.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
 
@@ -47,12 +47,6 @@ export interface Settled {
   cudaFreeChange: number | null;
   /** Memory that did not come back, and its probable holder (driver pools, another process). null: all came back. */
   missing: { bytes: Natural; explanation: string } | null;
-}
-
-export interface LayoutOptions extends ProbeOptions {
-  /** Default `device`. */
-  kind?: AllocatorKind;
-  onEvent?: (event: LayoutEvent) => void | Promise<void>;
 }
 
 /** Progress of `layout()`. */

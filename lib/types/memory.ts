@@ -37,9 +37,3 @@ export interface Memory extends MemoryPool {
   /** Name of the simulated machine; null on real hardware. */
   simulated: string | null;
 }
-
-/** Options of `memory()` and `memorySync()`. */
-export interface MemoryOptions {
-  /** Time limit for CUDA, NVML and each file of the kernel, in milliseconds: 1 to 600000. Default 2000. */
-  deadlineMs?: number;
-}

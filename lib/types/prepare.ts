@@ -54,22 +54,3 @@ export interface PrepareReport {
   receipt: Receipt;
   durationMs: Amount;
 }
-
-/** Options of `prepare()`. */
-export interface PrepareOptions {
-  /** Size of the planned allocation, in bytes: 1 to 2^53 − 1. */
-  bytes: number;
-  /** Files that may be evicted. Default: all model stores found. */
-  paths?: readonly string[];
-  /** Plan only; change nothing. */
-  dryRun?: boolean;
-  /**
-   * Memory left for the host, in bytes. Default as for stress: the larger of 8 GiB and 7 % of MemTotal, at most a
-   * quarter of a small machine.
-   */
-  floorBytes?: number;
-  /** Take the steps that need root with `sudo -n`, each as one fixed command. */
-  sudo?: boolean;
-  /** Ends the preparation between two steps: rejects with the signal's reason. */
-  signal?: AbortSignal;
-}

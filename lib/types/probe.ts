@@ -115,36 +115,3 @@ export interface ProbeStarted extends Pick<ProbeHeader, 'floor' | 'journalNotes'
 
 /** Events that sweep, layout and stress share. */
 export type ProbeEvent = ProbeWriting | ProbeStarted;
-
-/** Options that sweep, layout and stress share. */
-export interface ProbeOptions {
-  /** CUDA ordinal. Default: the GPU that shares the host's memory, else 0. */
-  device?: number;
-  /**
-   * Memory left for the host, in bytes. Default for kinds that take host memory: the larger of 8 GiB and 7 % of
-   * MemTotal, but no more than a quarter of a machine below 32 GiB. At least 2 GiB unless `acceptAFrozenMachine`.
-   */
-  floorBytes?: number;
-  /**
-   * Allow a floor below 2 GiB, and a start on a machine under pressure, fragmented or swapping; never a start below the
-   * floor.
-   */
-  acceptAFrozenMachine?: boolean;
-  /** Path of the journal; false: none. Default: a file under $XDG_STATE_HOME/umaprobe (~/.local/state/umaprobe). */
-  journal?: string | false;
-  /**
-   * Time limit for one call that allocates, touches or frees, in milliseconds: 100 to 3600000. Default: 60000, and for
-   * each 10^9 bytes 1000 more, or 10000 for kinds that the first touch provides page by page (`managed`, `system`).
-   */
-  stepTimeoutMs?: number;
-  /** Time limit for the whole run, in milliseconds: 100 to 86400000. Default: none for sweeps, 600000 for stress. */
-  timeoutMs?: number;
-  /** Aborts the run; the report has everything measured until then. */
-  signal?: AbortSignal;
-  /**
-   * Receives each event: `writing` if dirty pages are written first, `started` after the checks of the machine and
-   * before the first allocation, then each step. The first allocation waits for a promise of `started`. If it throws or
-   * rejects, the run ends and rejects with that error.
-   */
-  onEvent?: (event: ProbeEvent) => void | Promise<void>;
-}

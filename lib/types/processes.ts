@@ -3,18 +3,6 @@
 import type { MemoryModel } from './device.ts';
 import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
 
-/** Options of `processes()`. */
-export interface ProcessesOptions {
-  /**
-   * Time limit for the exact figures (PSS, from `/proc/<pid>/smaps_rollup`), in milliseconds, 0 to 60,000; default 1000. The largest
-   * processes come first; the others keep the figures of `/proc/<pid>/status`.
-   */
-  pssLimitMs?: number;
-  /** Time limit for NVML, in milliseconds; default 2000. `gpuBytes` is null if it does not answer. */
-  deadlineMs?: number;
-  signal?: AbortSignal;
-}
-
 /** Proportional set size: a page that n processes have mapped counts as 1/n in each, so sums count nothing twice. */
 export interface ProportionalMemory {
   total: Natural;

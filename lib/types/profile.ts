@@ -144,65 +144,6 @@ export interface ProfileUnfinished {
 /** End of a profile. `complete`: every configuration was run or refused. `failed`: the smallest configuration is not safe. */
 export type ProfileState = Extract<ResultWord, 'complete' | 'failed' | 'not-clean' | 'aborted'>;
 
-/** Options of `profile()`: `command`, and exactly one of `vary` and `bisect`. */
-export interface ProfileOptions {
-  /**
-   * Program and its arguments: an array, never a shell. `{name}` is the value of a parameter, `{file:name}` the path of a
-   * template that was filled in for the trial, `{{name}}` the text `{name}`.
-   */
-  command: readonly string[];
-  /** Parameters in the order in which they are raised, each from its first value. At most 16, with 64 values each. */
-  vary?: readonly ProfileVariation[];
-  /** The largest safe value of one number instead. */
-  bisect?: ProfileBisection;
-  /** Variables of the command beside those of this process, with placeholders. undefined: unset. */
-  env?: Readonly<Record<string, string | undefined>>;
-  /** Folder with the files that `{file:name}` names. No name leads out of it. */
-  templates?: string;
-  /** Working folder of the command; default: that of this process. */
-  cwd?: string;
-  /**
-   * Largest peak of the memory in use in the pool, in bytes: that of the machine, or of each GPU that has memory of its own. Default 100 GB
-   * of the host and never more than MemTotal less the floor, or all of a GPU's own memory.
-   */
-  limitBytes?: number;
-  /** Measured and limited memory. Default: the host's if a visible GPU shares it or there is none, else the GPUs'. */
-  limitPool?: ProfilePool['name'];
-  /**
-   * Memory to leave the host, in bytes. Default: the larger of 8 GiB and 7 % of MemTotal, but no more than a quarter. At least
-   * 2 GiB unless `acceptAFrozenMachine`.
-   */
-  floorBytes?: number;
-  /** Allow a floor below 2 GiB. Default `false`. */
-  acceptAFrozenMachine?: boolean;
-  /** Regular expression (RE2) for a line of output that says that the command is ready, and ends the trial as a success. The command is then stopped. */
-  ready?: string;
-  /** The same, after `stepCount` lines that match (default 3). */
-  steps?: string;
-  stepCount?: number;
-  /** Regular expression (RE2) whose first group is a number: the throughput of a trial is its last match. */
-  metric?: string;
-  /** Longest time of a trial, in milliseconds, 100 to 86,400,000; one that takes longer has failed. Default: no limit. */
-  trialTimeMs?: number;
-  /**
-   * Time to wait for memory to come back, and before the first trial for the GPU programs of others, in milliseconds,
-   * up to 86,400,000. Default 60,000, and 0 for others: they are reported, and never stopped.
-   */
-  waitMs?: number;
-  /** File that has each trial before it starts, so that the next run knows the fatal one; `false`: none. */
-  journal?: string | false;
-  /** Go on with the trials of the last run of this experiment, below a configuration that was fatal. */
-  resume?: boolean;
-  /** Record the memory of the machine during all trials. Default `true`. */
-  record?: boolean;
-  /** Folder of the recording. Default: beside the journal. */
-  folder?: string;
-  /** Receives each event. If it throws, the trial is stopped, and `profile()` rejects with that error. */
-  onEvent?: (event: ProfileEvent) => void;
-  /** Aborted: the trial is stopped, and the report has the rows so far. */
-  signal?: AbortSignal;
-}
-
 /** Events of a profile. */
 export type ProfileEvent =
   /** Facts before the first trial. */

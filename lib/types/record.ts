@@ -4,21 +4,6 @@ import type { MemoryModel } from './device.ts';
 import type { ResultWord } from './results.ts';
 import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
 
-/** Options of `record()`. */
-export interface RecordOptions {
-  /** Folder of the recording, made if it is missing (0700). Default: `$XDG_STATE_HOME/umaprobe/record`. */
-  folder?: string;
-  /** Time between two readings of MemFree, in milliseconds, 1 to 1000; default 10. */
-  intervalMs?: number;
-  /** Time of one frame of readings (last, lowest, highest), in milliseconds, 10 to 60,000; default 100. */
-  frameMs?: number;
-  /** Size of the ring on disk, in bytes, 2 MiB to 1 TiB; default 64 MiB, which is 16 hours of frames of 100 ms. */
-  maxSizeBytes?: number;
-  /** Time between two lists of the largest processes, in milliseconds, 1000 to 3,600,000; default 5000. 0: no lists. */
-  processesMs?: number;
-  signal?: AbortSignal;
-}
-
 /** State of a running recorder. */
 export interface RecorderState {
   running: boolean;
@@ -51,19 +36,6 @@ export interface Recorder {
   mark(text: string): void;
   /** Writes the rest and ends. The second call waits for the first. */
   stop(reason?: string): Promise<RecorderState>;
-}
-
-/** Options of reading a recording. */
-export interface ReadRecordOptions {
-  /** Default: as for `record()`. */
-  folder?: string;
-  /** Limit to the last milliseconds of the recording, at least 1000. Default: all. */
-  lastMs?: number;
-  /** Limit to the newest sessions, 1 to 1000; older ones are not read. Default: all. */
-  sessions?: number;
-  /** Points of the series, 10 to 100,000; default 500. */
-  points?: number;
-  signal?: AbortSignal;
 }
 
 /** End of a session. `complete`: the recorder was stopped. `lost`: it died, and the machine went on. `unknown`: the boot id is not known. */

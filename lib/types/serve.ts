@@ -2,38 +2,6 @@
 
 import type { RecordedProcesses, RecordedSession, SeriesPoint } from './record.ts';
 
-/** Options of `serve()`. */
-export interface ServeOptions {
-  /**
-   * Address and port. Default "127.0.0.1:16121"; port 0: one that is free. An address that other machines reach needs
-   * `tokenFile`.
-   */
-  listen?: string;
-  /**
-   * File with the token that a client must send, as `Authorization: Bearer` or as the password of Basic: one line of 16 to 512
-   * printable characters, in a file that other users may not read. Default: none is asked for.
-   */
-  tokenFile?: string;
-  /**
-   * Machines of the page, as for `cluster()`: asked by the user's own ssh, also for what their recorders have. Default: this
-   * machine alone, whose processes the page then has as well. /metrics is always of this machine.
-   */
-  hosts?: readonly string[];
-  /**
-   * Time between two readings while a page is open, in milliseconds, 1000 to 3,600,000; default 1000. Without a page a
-   * reading is taken on request.
-   */
-  intervalMs?: number;
-  /** Time limit of `snapshot()`. */
-  deadlineMs?: number;
-  /** Folder of the recording whose history the page shows, with `hosts` on each of them. Default: as for `record()`. */
-  folder?: string;
-  /** True: the page shows command lines of processes, which may have secrets. Default: only their names. */
-  argv?: boolean;
-  /** Ends the server. */
-  signal?: AbortSignal;
-}
-
 /** A server that runs. */
 export interface Serving {
   /** Address of the page: "http://127.0.0.1:16121/". */

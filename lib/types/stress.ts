@@ -2,7 +2,7 @@
 
 import type { AllocatorKind } from './kinds.ts';
 import type { Settled } from './layout.ts';
-import type { ProbeEvent, ProbeHeader, ProbeOptions } from './probe.ts';
+import type { ProbeEvent, ProbeHeader } from './probe.ts';
 import type { ResultWord, StepState } from './results.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
 
@@ -90,31 +90,6 @@ export interface ProbeGuardReport {
   freedAfterMs: Amount | null;
   /** The memory did not come back in time, and the process ended itself with _exit. */
   left: boolean;
-}
-
-export interface StressOptions extends ProbeOptions {
-  /** Default `device`. */
-  kind?: AllocatorKind;
-  /** Search for the largest single block instead of the largest total. */
-  single?: boolean;
-  /**
-   * Memory of the device that stays free for its other users, in bytes: 0 to 2^53 − 1. Default, if there are any: the
-   * larger of 1 GiB and 10 % of their memory. At least 256 MiB unless `acceptThatOthersRunOut`.
-   */
-  shareBytes?: number;
-  /** Allow `shareBytes` below 256 MiB: the other users of the device may then fail for lack of memory. */
-  acceptThatOthersRunOut?: boolean;
-  /** Stop at this size: 1 to 2^53 − 1 bytes. The `maxBytes` of the report never exceeds it. */
-  maxBytes?: number;
-  /** Largest step, in bytes: 2 MiB to 64 GiB. Default 4 GiB, and 32 GiB for a device's own memory. */
-  chunkBytes?: number;
-  /** Fill every byte with a pattern on the device, read it back there and compare. */
-  verify?: boolean;
-  /** Time to hold the maximum, in milliseconds: 0 to 86400000. Default 0. */
-  holdMs?: number;
-  /** Start below the step in which an earlier run was lost (see `unfinished`). */
-  resume?: boolean;
-  onEvent?: (event: StressEvent) => void | Promise<void>;
 }
 
 /** Progress of `stress()`. */

@@ -2,7 +2,7 @@
 
 import type { DType } from './dtypes.ts';
 import type { AllocatorKind } from './kinds.ts';
-import type { CountersMoved, ProbeEvent, ProbeHeader, ProbeOptions, Times } from './probe.ts';
+import type { CountersMoved, ProbeEvent, ProbeHeader, Times } from './probe.ts';
 import type { ResultWord, RunState, StepState } from './results.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
 
@@ -82,23 +82,6 @@ export interface SweepReport extends ProbeHeader {
   spills: Spill[];
   /** Largest successful size of each kind; null: none. */
   largest: Record<AllocatorKind, Positive | null>;
-}
-
-export interface SweepOptions extends ProbeOptions {
-  /** Default: `['device']`. `'all'`: every kind that the device supports. */
-  kinds?: readonly AllocatorKind[] | 'all';
-  /** Sizes in bytes, each 1 to 2^53 − 1. Give one of `sizes`, `range`, `tensors` and `preset`. */
-  sizes?: readonly number[];
-  /** Sizes from `from` to `to` in steps of `step` bytes, or doubling without `step`. */
-  range?: { from: number; to: number; step?: number };
-  /** Every combination of a dtype with a shape or number of elements. */
-  tensors?: { dtypes: readonly DType[]; shapes?: readonly (readonly number[])[]; elements?: number };
-  preset?: 'lab' | 'quick';
-  /** Repeats of each step: 1 to 1000. Default 1. */
-  repeat?: number;
-  /** Let `managed` exceed the device's memory on a discrete GPU. Refused on unified machines. */
-  oversubscribe?: boolean;
-  onEvent?: (event: SweepEvent) => void | Promise<void>;
 }
 
 /** Progress of `sweep()`. */

@@ -121,6 +121,7 @@ describe('the copy with all recipes', () => {
       field: 6,
       attribute: 4,
       hostfile: 4,
+      option: 2,
       command: 5,
       finding: 6,
       kind: 4,
@@ -152,6 +153,35 @@ describe('the copy with all recipes', () => {
 
   it('passes the simulated tests of what the recipes touch', () => {
     node(...vitest, '--project', 'sim', ...SIMULATED.map((file) => `test/sim/${file}`));
+  });
+});
+
+describe('an option', () => {
+  it('is checked, has its default, and is in the help and in the type', () => {
+    expect(cli('processes', '--help').replace(/\s+/g, ' ')).toContain(
+      '--delay <time> Wait before the reading: 0ms to 1m (default 0ms)',
+    );
+    const typed = (word: string) =>
+      spawnSync(process.execPath, ['dist/cli.js', 'processes', '--sim', 'gb10', '--delay', word], {
+        cwd: tree,
+        encoding: 'utf8',
+      }).stderr;
+    expect(typed('2m')).toBe('umaprobe: --delay "2m" is outside 0ms to 1m. See umaprobe processes --help.\n');
+    expect(typed('5')).toContain('--delay "5" has no unit');
+    const library = (options: string) =>
+      node(
+        '--input-type=module',
+        '-e',
+        `import('umaprobe').then((u) => u.processes(${options})).catch((error) => console.log(error.message))`,
+      );
+    expect(library('{ delayMs: -1 }')).toBe('delayMs is -1; expected 0 to 60000 milliseconds\n');
+    expect(library('{ delay: 1 }')).toContain('Did you mean delayMs?');
+  });
+
+  it('does what its use says', () => {
+    const begun = performance.now();
+    cli('processes', '--sim', 'gb10', '--delay', '1500ms');
+    expect(performance.now() - begun).toBeGreaterThan(1500);
   });
 });
 

@@ -1,8 +1,9 @@
 /** The built package in a process of its own, as a program that imports it. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { StressOptions } from '../../lib/core/stress/options.ts';
 import type { Simulation } from '../../lib/sim.ts';
-import type { StressOptions, StressReport, StressStep } from '../../lib/types/index.ts';
+import type { StressReport, StressStep } from '../../lib/types/index.ts';
 import { cliEnvironment } from './cli.ts';
 import { newJournalPath } from './journals.ts';
 import { type ModuleProcess, parseLines, requireSuccess, resultOf, startModule } from './processes.ts';

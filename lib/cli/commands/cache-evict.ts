@@ -1,8 +1,8 @@
-import { LIMITS } from '../../base/limits.ts';
 import { evictFiles } from '../../core/cache/index.ts';
+import { SYNC } from '../../core/cache/options.ts';
 import { evictPage } from '../../show/render/text/cache-actions.ts';
 import type { Command } from '../core/command.ts';
-import { count, flag } from '../core/options.ts';
+import { optionTable, ownOptions, typedOptions } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import { TOP, UNREADABLE_EXIT, walk } from './cache-shared.ts';
 
@@ -14,13 +14,7 @@ export const cacheEvictCommand: Command = {
     'mapped by a process, locked, dirty, on tmpfs, in use.\n' +
     'No data is lost: dirty pages stay cached unless --sync writes them first.\n' +
     UNREADABLE_EXIT,
-  options: {
-    sync: {
-      type: 'boolean',
-      summary: 'Write dirty pages of these files first (fdatasync), so that they can be evicted',
-    },
-    top: TOP,
-  },
+  options: optionTable(SYNC, TOP),
   examples: [
     { command: 'umaprobe cache evict ~/.cache/huggingface/hub', means: 'models that were downloaded or loaded' },
     { command: 'umaprobe cache evict --sync checkpoint.safetensors', means: 'a checkpoint that was just written' },
@@ -30,9 +24,8 @@ export const cacheEvictCommand: Command = {
   async run(context) {
     const { values, positionals, rest } = context;
     const paths = [...positionals, ...rest];
-    const top = count(values, 'top', LIMITS.top, 'cache evict') ?? 10;
-    const sync = flag(values, 'sync');
+    const chosen = { ...ownOptions(values, TOP, 'cache evict'), ...typedOptions(values, SYNC, 'cache evict') };
     if (paths.length === 0) throw new UsageError('Name the files or folders to evict.', 'cache evict');
-    return walk(context, (options) => evictFiles(paths, { top, sync, ...options }), evictPage);
+    return walk(context, (options) => evictFiles(paths, { ...chosen, ...options }), evictPage);
   },
 };

@@ -1,8 +1,10 @@
 import { reclaim } from '../../core/cache/index.ts';
+import { RECLAIM } from '../../core/cache/options.ts';
 import { reclaimPage } from '../../show/render/text/cache-actions.ts';
 import { type Command, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { sizeOf, text } from '../core/options.ts';
+import { sizeOf } from '../core/options.ts';
+import { optionTable, typedOptions } from '../core/typed-options.ts';
 
 export const cacheReclaimCommand: Command = {
   name: 'cache reclaim',
@@ -11,13 +13,7 @@ export const cacheReclaimCommand: Command = {
     'Works without root for a cgroup that this user owns. The kernel takes back files in cache that its programs read, and memory that can be swapped. CUDA memory belongs to no cgroup and stays. ' +
     'Needs cgroup v2 and Linux 5.19.\n' +
     'Exit code: 1 if the kernel took less than requested.',
-  options: {
-    cgroup: {
-      type: 'string',
-      placeholder: '<path>',
-      summary: 'As in /proc/self/cgroup, or a folder under /sys/fs/cgroup (default: that of this process)',
-    },
-  },
+  options: optionTable(RECLAIM),
   examples: [
     { command: 'umaprobe cache reclaim 8GiB', means: 'from the programs of this session' },
     {
@@ -29,8 +25,7 @@ export const cacheReclaimCommand: Command = {
   arguments: { min: 1, max: 1, afterDashes: false },
   async run({ values, positionals: [word = ''] }) {
     const bytes = sizeOf(word, 'The size', 'cache reclaim');
-    const cgroup = text(values, 'cgroup');
-    const report = await reclaim(cgroup === undefined ? { bytes } : { bytes, cgroup });
+    const report = await reclaim({ ...typedOptions(values, RECLAIM, 'cache reclaim'), bytes });
     return shown(report, reclaimPage, report.short ? EXIT.negative : EXIT.success);
   },
 };

@@ -1,36 +1,20 @@
 /** Common to cache commands: options, drop levels, and a walk that shows progress and stops at a signal. */
 
 import { clean, formatBytes } from '../../base/format.ts';
-import { LIMITS } from '../../base/limits.ts';
+import { withDefault } from '../../base/options.ts';
+import { STATUS } from '../../core/cache/options.ts';
 import type { RenderOptions } from '../../show/render/options.ts';
 import { truncate } from '../../show/render/text-layout.ts';
 import type { CacheEvent } from '../../types/index.ts';
 import { type CommandOutcome, type Context, finished, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
-import { UsageError } from '../core/usage.ts';
 
-export const TOP = {
-  type: 'string',
-  placeholder: '<n>',
-  summary: `How many files to list: ${LIMITS.top.min} to ${LIMITS.top.max} (default 10)`,
-} as const;
+/** On a screen fewer files are listed. */
+export const TOP = { top: withDefault(STATUS.top, 10) };
 
 /** Part of the description of a command that takes paths. */
 export const UNREADABLE_EXIT = 'Exit code: 1 if a given path could not be read.';
-
-export const SUDO = {
-  type: 'boolean',
-  summary: 'Run the privileged step with sudo -n (see umaprobe cache rule)',
-} as const;
-
-/** "1", "2", "3", each once. */
-export function levelsOf(words: readonly string[], command: string): (1 | 2 | 3)[] {
-  const levels = words.map((word) => ([1, 2, 3] as const).find((level) => String(level) === word));
-  const wrong = words.find((_, index) => levels[index] === undefined);
-  if (wrong === undefined) return [...new Set(levels.filter((level) => level !== undefined))];
-  throw new UsageError(`--level "${wrong}" is not one of 1, 2, 3.`, command);
-}
 
 /** Walks that end sooner show no progress. */
 const FIRST_PROGRESS_MS = 400;

@@ -1,8 +1,7 @@
-import { LIMITS } from '../../base/limits.ts';
 import { cacheStatus } from '../../core/cache/index.ts';
 import { statusPage } from '../../show/render/text/cache-status.ts';
 import type { Command } from '../core/command.ts';
-import { count } from '../core/options.ts';
+import { optionTable, ownOptions } from '../core/typed-options.ts';
 import { TOP, UNREADABLE_EXIT, walk } from './cache-shared.ts';
 
 export const cacheStatusCommand: Command = {
@@ -13,7 +12,7 @@ export const cacheStatusCommand: Command = {
     'Without a path it reads the model stores of this user: Hugging Face hub, Ollama, LM Studio, vLLM, torch hub; under sudo, those of the user who called sudo.\n' +
     'Symbolic links inside folders are not followed, and every file counts once. Changes nothing.\n' +
     UNREADABLE_EXIT,
-  options: { top: TOP },
+  options: optionTable(TOP),
   examples: [
     { command: 'umaprobe cache status', means: 'the model stores' },
     { command: 'umaprobe cache status ~/models --top 5', means: 'one folder' },
@@ -24,8 +23,8 @@ export const cacheStatusCommand: Command = {
   async run(context) {
     const { values, positionals, rest } = context;
     const paths = [...positionals, ...rest];
-    const top = count(values, 'top', LIMITS.top, 'cache status') ?? 10;
+    const chosen = ownOptions(values, TOP, 'cache status');
     const given = paths.length === 0 ? undefined : paths;
-    return walk(context, (options) => cacheStatus(given, { top, ...options }), statusPage);
+    return walk(context, (options) => cacheStatus(given, { ...chosen, ...options }), statusPage);
   },
 };

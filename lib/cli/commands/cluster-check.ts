@@ -1,16 +1,28 @@
+import { SOME_BYTES } from '../../base/limits.ts';
+import { bytes } from '../../base/options.ts';
 import { clusterCheck } from '../../run/cluster/index.ts';
 import { clusterCheckPage } from '../../show/render/text/cluster.ts';
 import type { ClusterCheck, FitNeed } from '../../types/index.ts';
 import { type Command, type Context, finished, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
-import { EXACT, flag, isGiven, size, text } from '../core/options.ts';
+import { flag, isGiven } from '../core/options.ts';
+import { EXACT } from '../core/reading-options.ts';
+import { optionTable, ownOptions, typedText } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import { MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
 import { checkSizeAlone, estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
 import { fitOptionsOf, PROGRAM_OPTIONS } from './fit.ts';
 
 const NAME = 'cluster check';
+
+const OWN = {
+  needBytes: bytes({ ...SOME_BYTES, help: 'A size for each machine instead of a model' }),
+  model: typedText((model) => model, {
+    placeholder: '<model>',
+    help: 'The model, as of fit: a folder, a file, a name in a store',
+  }),
+};
 
 export const clusterCheckCommand: Command = {
   name: NAME,
@@ -21,15 +33,9 @@ export const clusterCheckCommand: Command = {
     'With --tensor-parallel or --pipeline-parallel the need is that of one rank, one on each machine; without them each machine holds the whole model.\n' +
     'Exit code: 0 it fits into all, 1 it does not, 3 a machine gave no usable answer or has no GPU.',
   options: {
-    need: { type: 'string', placeholder: '<size>', summary: 'A size for each machine instead of a model' },
-    model: {
-      type: 'string',
-      placeholder: '<model>',
-      summary: 'The model, as of fit: a folder, a file, a name in a store',
-    },
-    ...MACHINE_OPTIONS,
+    ...optionTable(OWN, MACHINE_OPTIONS),
     ...PROGRAM_OPTIONS,
-    exact: EXACT,
+    ...optionTable(EXACT),
     ...MODEL_OPTIONS,
   },
   examples: [
@@ -59,14 +65,14 @@ export const clusterCheckCommand: Command = {
 
 async function needOf(context: Context): Promise<FitNeed> {
   const { values } = context;
-  const bytes = size(values, 'need', NAME);
-  const [model, hasParams] = [text(values, 'model'), isGiven(values, 'params')];
+  const { model, needBytes } = ownOptions(values, OWN, NAME);
+  const hasParams = isGiven(values, 'params');
   const second = model === undefined ? (hasParams ? '--params' : null) : '--model';
-  if (bytes !== undefined && second !== null)
+  if (needBytes !== undefined && second !== null)
     throw new UsageError(`--need and ${second} both say what is loaded: give one.`, NAME);
-  if (bytes !== undefined) {
+  if (needBytes !== undefined) {
     checkSizeAlone('--need', values, NAME);
-    return { bytes };
+    return { bytes: needBytes };
   }
   if (second === null)
     throw new UsageError('What shall fit into each machine? Give --need 96GiB, --model or --params 70e9.', NAME);

@@ -1,21 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jsonText } from '../../base/format.ts';
+import { flag, milliseconds } from '../../base/options.ts';
 import { cluster } from '../../run/cluster/index.ts';
+import type { ClusterOptions } from '../../run/cluster/options.ts';
 import { clusterPage } from '../../show/render/text/cluster.ts';
-import type { ClusterOptions, ClusterReport } from '../../types/index.ts';
+import type { ClusterReport } from '../../types/index.ts';
 import { type Command, type Context, finished, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { openLive } from '../core/live.ts';
-import { duration, durationRange, EXACT, flag, INTERVAL, isGiven } from '../core/options.ts';
+import { isGiven } from '../core/options.ts';
+import { EXACT } from '../core/reading-options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
+import { optionTable, ownOptions } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import { copyText, MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
 
 const NAME = 'cluster';
-/** Each round starts an ssh for each host. */
-const WATCH = { min: 1000, max: INTERVAL.max };
-const WATCH_MS = 5000;
+
+const OWN = {
+  watch: flag({ help: 'Again at every interval, until Ctrl-C' }),
+  // Each round starts an ssh for each host.
+  intervalMs: milliseconds({ min: 1000, max: 3_600_000, default: 5000, help: 'With --watch: time between rounds' }),
+  ...EXACT,
+};
 
 export const clusterCommand: Command = {
   name: NAME,
@@ -25,16 +33,7 @@ export const clusterCommand: Command = {
     'umaprobe has to be there, of the same version; nothing is started or changed.\n' +
     'With - it reads from a pipe what umaprobe snapshot --json has printed on each machine, in any order.\n' +
     'Exit code: that of the worst machine: 0 fine, 1 a warning, 7 danger, 3 a machine gave no usable answer.',
-  options: {
-    ...MACHINE_OPTIONS,
-    watch: { type: 'boolean', summary: 'Again at every interval, until Ctrl-C' },
-    interval: {
-      type: 'string',
-      placeholder: '<time>',
-      summary: `With --watch: time between rounds: ${durationRange(WATCH)} (default ${WATCH_MS / 1000}s)`,
-    },
-    exact: EXACT,
-  },
+  options: optionTable(MACHINE_OPTIONS, OWN),
   examples: [
     { command: 'umaprobe cluster --hosts spark-1,spark-2', means: 'two Sparks' },
     { command: 'umaprobe cluster --hostfile hosts --watch', means: 'those of mpirun, live' },
@@ -48,12 +47,12 @@ export const clusterCommand: Command = {
   async run(context) {
     const { values } = context;
     const options = machinesOf(context, NAME);
-    const intervalMs = isGiven(values, 'interval') ? duration(values, 'interval', WATCH, WATCH_MS, NAME) : WATCH_MS;
-    if (flag(values, 'watch')) return finished(await follow(context, options, intervalMs));
+    const { exact, intervalMs, watch } = ownOptions(values, OWN, NAME);
+    if (watch) return finished(await follow(context, options, intervalMs));
     if (isGiven(values, 'interval')) throw new UsageError('--interval needs --watch.', NAME);
     const document = await unlessInterrupted(context, options, cluster);
     if (typeof document === 'number') return finished(document);
-    return shown(document, clusterPage, exitCodeOf(document), { exact: flag(values, 'exact') });
+    return shown(document, clusterPage, exitCodeOf(document), { exact });
   },
 };
 
@@ -76,7 +75,7 @@ async function follow(context: Context, options: ClusterOptions, intervalMs: num
   });
   let last: ClusterReport | null = null;
   const page = () =>
-    last === null ? ['asking…'] : clusterPage(last, renderOptionsFor(stdout, { exact: flag(values, 'exact') }));
+    last === null ? ['asking…'] : clusterPage(last, renderOptionsFor(stdout, { exact: values.exact === true }));
   const draw = () => live?.draw(page());
   const key = (typed: string) => typed === 'q' && abort.abort();
   const live = !json && stdout.isTty ? openLive(stdout, stdin, { key, redraw: draw }) : null;

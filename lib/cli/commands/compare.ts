@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { jsonText, MiB } from '../../base/format.ts';
 import { readNamedFile } from '../../base/named-path.ts';
+import { path } from '../../base/options.ts';
 import { readRecord } from '../../run/record/index.ts';
 import { compare } from '../../show/compare/index.ts';
 import { comparePage } from '../../show/render/text/compare.ts';
@@ -10,6 +11,7 @@ import { loadMachine } from '../../sim.ts';
 import type { Comparable } from '../../types/index.ts';
 import { type Command, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
+import { optionTable } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import { callCommand } from '../mcp/call.ts';
 import { reportsOf, writePage } from './reports.ts';
@@ -28,6 +30,8 @@ const KINDS: Readonly<Record<Comparable['schema'], string>> = {
 const EXPECTED =
   'what snapshot, processes, sweep or record show print under --json, a folder of record, or a simulated machine';
 
+const OPTIONS = { html: path({ help: 'Write one HTML page; works offline' }) };
+
 export const compareCommand: Command = {
   name: NAME,
   usage: '<file|folder|name> <file|folder|name> [options]',
@@ -35,9 +39,7 @@ export const compareCommand: Command = {
     'Shows what differs between two of one kind, A and B: files that snapshot, processes, sweep or record show printed under --json, folders of ' +
     'record (their newest session), or simulated machines (name or file), each as a snapshot of it.\n' +
     'The largest change comes first, unknown is never 0, and programs are matched by pid within one boot, else by name.',
-  options: {
-    html: { type: 'string', placeholder: '<file>', summary: 'Write one HTML page; works offline' },
-  },
+  options: optionTable(OPTIONS),
   examples: [
     { command: 'umaprobe compare before.json after.json', means: 'what a program took, and what came back' },
     { command: 'umaprobe compare gb10 gb10-busy', means: 'two simulated machines' },

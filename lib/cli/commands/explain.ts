@@ -8,11 +8,20 @@ import { errorPage } from '../../show/render/text/explain-error.ts';
 import { type Command, type Context, shown } from '../core/command.ts';
 import { PLAIN_READING } from '../core/early-reading.ts';
 import { EXIT } from '../core/exit.ts';
-import { EXACT, flag, text } from '../core/options.ts';
+import { EXACT } from '../core/reading-options.ts';
+import { optionTable, ownOptions, typedText } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 
 /** Bytes of one read. */
 const PIECE = 64 * 1024;
+
+const OPTIONS = {
+  ...EXACT,
+  error: typedText((path) => path, {
+    placeholder: '<file|->',
+    help: 'The log, or - for stdin: pipe it, or paste it and press Ctrl-D',
+  }),
+};
 
 export const explainCommand: Command = {
   name: 'explain',
@@ -23,14 +32,7 @@ export const explainCommand: Command = {
     'With --error: recognises messages about memory of PyTorch, vLLM, SGLang, llama.cpp, Ollama, the kernel, the driver and others in a log of any ' +
     'size, says what they mean, and compares their numbers with this machine. Nothing is guessed: of an unknown text it says that it is unknown.\n' +
     'Changes nothing, and creates no CUDA context. Exit code: 0; with --error 0 recognised, 1 nothing recognised.',
-  options: {
-    exact: EXACT,
-    error: {
-      type: 'string',
-      placeholder: '<file|->',
-      summary: 'The log, or - for stdin: pipe it, or paste it and press Ctrl-D',
-    },
-  },
+  options: optionTable(OPTIONS),
   examples: [
     { command: 'umaprobe explain', means: 'why memory is gone here' },
     { command: 'umaprobe explain --error vllm.log', means: 'what went wrong in a log' },
@@ -45,11 +47,10 @@ export const explainCommand: Command = {
     bareWord: { option: 'error', pattern: /^\S+$/, otherwise: 'To paste a message: umaprobe explain --error -.' },
   },
   async run(context) {
-    const path = text(context.values, 'error');
+    const { error: path, exact } = ownOptions(context.values, OPTIONS, 'explain');
     if (path === undefined) {
       const [machine, running] = await Promise.all([snapshot(PLAIN_READING), processes()]);
       const report = await explain({ snapshot: machine, processes: running });
-      const exact = flag(context.values, 'exact');
       return shown(report, explainPage, EXIT.success, { exact });
     }
     const report = await explainError(path === '-' ? stdin(context) : fileText(path));

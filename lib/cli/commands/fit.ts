@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { clean, formatBoth, formatCount, parseSize } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
+import { flag, path, pick } from '../../base/options.ts';
 import { snapshot } from '../../core/snapshot/index.ts';
+import { ESTIMATE } from '../../models/estimate/options.ts';
 import { fit as fitInto, fitWithEstimate, isYes } from '../../models/fit/index.ts';
-import type { RenderOptions } from '../../show/render/options.ts';
+import { FIT } from '../../models/fit/options.ts';
 import { fitLargestPage, fitPage, fitTablePage, fitTogetherPage } from '../../show/render/text/fit.ts';
 import { toHtml } from '../../show/report/index.ts';
-import { FIT_SETTINGS, TOGETHER_PROGRAMS } from '../../types/fit.ts';
+import { TOGETHER_PROGRAMS } from '../../types/fit.ts';
 import type {
   EstimateOptions,
   EstimateReport,
@@ -21,19 +23,13 @@ import type {
   Snapshot,
   TogetherProgram,
 } from '../../types/index.ts';
-import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
-import {
-  type Command,
-  type CommandOutcome,
-  type Context,
-  type OptionTable,
-  type OptionValues,
-  shown,
-} from '../core/command.ts';
+import { type Command, type CommandOutcome, type Context, type OptionValues, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { readFromHub } from '../core/hub-model.ts';
-import { choice, count, EXACT, flag, isGiven, size, text } from '../core/options.ts';
-import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
+import { isGiven, flag as isOn, text } from '../core/options.ts';
+import { DEADLINE, EXACT, memGetInfo } from '../core/reading-options.ts';
+import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
+import { optionTable, ownOptions, typedOptions } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import { quoted } from '../shell/quote.ts';
 import { checkSizeAlone, estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
@@ -44,20 +40,27 @@ const NAME = 'fit';
 /** Half of the library's limit, since a person is waiting: creating a context takes some 100 ms. */
 const CHILD_DEADLINE_MS = 5000;
 
-/** Settings of a program on which its rules depend. */
-export const PROGRAM_OPTIONS: OptionTable = {
-  'program-version': {
-    type: 'string',
-    placeholder: '<version>',
-    summary: 'With --for: version of the program (default: the newest rule)',
-  },
-  utilization: {
-    type: 'string',
-    placeholder: '<share>',
-    summary:
-      'vLLM’s --gpu-memory-utilization, SGLang’s --mem-fraction-static, TensorRT-LLM’s free fraction (default: the smallest that holds it)',
-  },
-  device: { type: 'string', placeholder: '<n>', summary: 'CUDA number of the GPU (default 0)' },
+/** What a program is started with, where its rules depend on it. */
+const PROGRAM = pick(FIT, ['programVersion', 'utilization', 'device']);
+export const PROGRAM_OPTIONS = optionTable(PROGRAM);
+
+/** What is asked. */
+const QUESTION = {
+  ...pick(FIT, ['bytes', 'solve']),
+  table: flag({ help: 'Which precisions fit: of the model, or of 7, 13 and 70 billion parameters' }),
+  largest: flag({ help: 'The largest model that fits, for each precision and use' }),
+  flags: flag({ help: 'With --for: print the flags and nothing else, if it fits' }),
+  rules: flag({ help: 'The rule and the reading of each program, and what the limit is' }),
+  ...pick(FIT, ['acceptTight']),
+};
+
+const PAGE = { html: path({ help: 'Write the answer as one HTML file that works offline' }) };
+
+const MEMGETINFO = {
+  memGetInfo: memGetInfo(
+    'needed',
+    'As for snapshot; child also tries whether a CUDA program can start on unified memory',
+  ),
 };
 
 export const fitCommand: Command = {
@@ -68,29 +71,7 @@ export const fitCommand: Command = {
     'each reads another number as free memory and has its own rule. Reads no weights and allocates nothing.\n' +
     'Several models are judged together: in which order to start them, and with which flags.\n' +
     'Exit code: 0 it fits, 1 it does not (tight, after steps, no, or unknown), 3 no GPU was found.',
-  options: {
-    bytes: { type: 'string', placeholder: '<size>', summary: 'A size to load instead of a model' },
-    solve: {
-      type: 'string',
-      placeholder: `<${FIT_SETTINGS.join('|')}>`,
-      summary: 'The largest context, number of sequences or batch that fits',
-    },
-    table: { type: 'boolean', summary: 'Which precisions fit: of the model, or of 7, 13 and 70 billion parameters' },
-    largest: { type: 'boolean', summary: 'The largest model that fits, for each precision and use' },
-    flags: { type: 'boolean', summary: 'With --for: print the flags and nothing else, if it fits' },
-    rules: { type: 'boolean', summary: 'The rule and the reading of each program, and what the limit is' },
-    'accept-tight': { type: 'boolean', summary: 'Exit with 0 where the expected size fits now' },
-    ...PROGRAM_OPTIONS,
-    memgetinfo: {
-      type: 'string',
-      placeholder: '<needed|child|auto|never>',
-      summary: 'As for snapshot; child also tries whether a CUDA program can start on unified memory',
-    },
-    exact: EXACT,
-    deadline: DEADLINE,
-    html: { type: 'string', placeholder: '<file>', summary: 'Write the answer as one HTML file that works offline' },
-    ...MODEL_OPTIONS,
-  },
+  options: { ...optionTable(QUESTION, PROGRAM, MEMGETINFO, EXACT, DEADLINE, PAGE), ...MODEL_OPTIONS },
   examples: [
     {
       command: 'umaprobe fit ~/models/Qwen3-8B --for vllm --context 32768',
@@ -114,8 +95,7 @@ async function run(context: Context): Promise<CommandOutcome> {
   if (named.length > 1) return runTogether(context, named);
   const asked = subjectOf(values, named);
   const options = fitOptionsOf(values);
-  const solve = isGiven(values, 'solve') ? choice(values, 'solve', FIT_SETTINGS, 'context', NAME) : undefined;
-  const acceptTight = flag(values, 'accept-tight');
+  const { acceptTight, flags, largest, rules, solve, table } = ownOptions(values, QUESTION, NAME);
   // The page may not replace the model.
   const reports = reportsOf(
     values,
@@ -126,8 +106,8 @@ async function run(context: Context): Promise<CommandOutcome> {
   const use = estimateOptions(values, NAME);
   const subject = asked === null || 'bytes' in asked ? asked : { model: await readFromHub(asked.model, context) };
   const machine = await readMachine(values);
-  if (flag(values, 'largest')) return largestOutcome(use, options, machine, reports, context);
-  if (subject === null || flag(values, 'table')) {
+  if (largest) return largestOutcome(use, options, machine, reports, context);
+  if (subject === null || table) {
     const document = await fitInto({ table: true, ...subject, use, snapshot: machine, ...options });
     return tableOutcome(document, machine, reports, context);
   }
@@ -135,14 +115,14 @@ async function run(context: Context): Promise<CommandOutcome> {
     ...('bytes' in subject ? subject : { ...subject, use }),
     snapshot: machine,
     ...options,
-    ...(solve === undefined ? {} : { solve }),
+    ...(solve === null ? {} : { solve }),
     acceptTight,
   });
   const page = () => toHtml(report, { estimated });
-  if (flag(values, 'flags') && !json) return writePage(reports, page, flagsOnly(report, acceptTight, context), context);
-  const view = { title: titleOf(subject, estimated), all: flag(values, 'rules') };
-  const lines = (_: object, options: RenderOptions) => fitPage(report, view, options);
-  return writePage(reports, page, shown(report, lines, exitOf(report, acceptTight), renderOf(values)), context);
+  if (flags && !json) return writePage(reports, page, flagsOnly(report, acceptTight, context), context);
+  const view = { title: titleOf(subject, estimated), all: rules };
+  const lines = (terminal: Terminal) => fitPage(report, view, renderOptionsFor(terminal, renderOf(values)));
+  return writePage(reports, page, { exitCode: exitOf(report, acceptTight), document: report, text: lines }, context);
 }
 
 /** Several models on one machine. */
@@ -166,9 +146,9 @@ async function runTogether(context: Context, named: readonly string[]): Promise<
     ...(programVersion === undefined ? {} : { programVersion }),
     ...(device === undefined ? {} : { device }),
   });
-  const acceptTight = flag(values, 'accept-tight');
+  const acceptTight = isOn(values, 'accept-tight');
   const page = () => toHtml(report);
-  if (flag(values, 'flags') && !json)
+  if (isOn(values, 'flags') && !json)
     return writePage(reports, page, flagsTogether(report, named, acceptTight, context), context);
   const outcome = shown(report, fitTogetherPage, exitOf(report, acceptTight), renderOf(values));
   return writePage(reports, page, outcome, context);
@@ -216,7 +196,7 @@ function wordOf(name: string): string {
 }
 
 function renderOf(values: OptionValues) {
-  return { exact: flag(values, 'exact'), hostName: hostname() };
+  return { exact: isOn(values, 'exact'), hostName: hostname() };
 }
 
 function tableOutcome(
@@ -226,7 +206,7 @@ function tableOutcome(
   context: Context,
 ): Promise<CommandOutcome> {
   const { values } = context;
-  const fits = document.rows.some(({ cells }) => cells.some((cell) => isYes(cell, flag(values, 'accept-tight'))));
+  const fits = document.rows.some(({ cells }) => cells.some((cell) => isYes(cell, isOn(values, 'accept-tight'))));
   const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
   return writePage(reports, () => toHtml(document), shown(document, fitTablePage, exitCode, renderOf(values)), context);
 }
@@ -265,13 +245,13 @@ function flagsOnly(report: FitReport, acceptTight: boolean, { stderr }: Context)
 
 /** Options that contradict each other. */
 function checkQuestion(values: OptionValues, words: readonly string[]): void {
-  const onlyFlags = flag(values, 'flags');
+  const onlyFlags = isOn(values, 'flags');
   const other = isGiven(values, 'solve') ? '--solve' : onlyFlags ? '--flags' : null;
-  if (flag(values, 'table') && other !== null)
+  if (isOn(values, 'table') && other !== null)
     throw new UsageError(`--table and ${other} are two questions: give one of them.`, NAME);
   const named = isGiven(values, 'bytes') ? '--bytes' : (words[0] ?? (isGiven(values, 'params') ? '--params' : null));
-  const second = named !== null ? named : isGiven(values, 'use') ? '--use' : flag(values, 'table') ? '--table' : other;
-  if (flag(values, 'largest') && second !== null)
+  const second = named !== null ? named : isGiven(values, 'use') ? '--use' : isOn(values, 'table') ? '--table' : other;
+  if (isOn(values, 'largest') && second !== null)
     throw new UsageError(`--largest is a question of its own, so it does not go with ${second}.`, NAME);
   if (!onlyFlags) return;
   const program = text(values, 'for');
@@ -285,10 +265,9 @@ type Subject<M = string | ModelDescription> = { bytes: number } | { model: M };
 
 /** null: a table without a model. */
 function subjectOf(values: OptionValues, named: readonly string[]): Subject | null {
-  const bytes = size(values, 'bytes', NAME);
+  const { bytes, largest, table } = ownOptions(values, QUESTION, NAME);
   const hasModel = named.length > 0 || isGiven(values, 'params');
-  const table = flag(values, 'table');
-  if (bytes !== undefined) {
+  if (typeof bytes === 'number') {
     const question = table ? '--table' : isGiven(values, 'solve') ? '--solve' : null;
     checkSizeAlone('--bytes', values, NAME, named[0] === undefined ? question : `"${named[0]}"`);
     return { bytes };
@@ -297,16 +276,16 @@ function subjectOf(values: OptionValues, named: readonly string[]): Subject | nu
   if (/[kmgt]i?b$/i.test(name) && parseSize(name) !== null && !existsSync(name))
     throw new UsageError(`There is no model "${name}". Did you mean --bytes ${name}?`, NAME);
   if (hasModel) return { model: modelOf(values, named, NAME) };
-  if (table || flag(values, 'largest')) return null;
+  if (table || largest) return null;
   throw new UsageError('What shall fit? Name a model, or give --params 70e9 or --bytes 100GiB.', NAME);
 }
 
 async function readMachine(values: OptionValues): Promise<Snapshot> {
-  const memGetInfo = choice(values, 'memgetinfo', MEMGETINFO, 'needed', NAME);
+  const { deadlineMs, memGetInfo: mode } = ownOptions(values, { ...MEMGETINFO, ...DEADLINE }, NAME);
   return snapshot({
     // This process ends soon, and its contexts with it.
-    memGetInfo: memGetInfo === 'needed' ? 'neededInProcess' : memGetInfo,
-    deadlineMs: deadline(values, NAME),
+    memGetInfo: mode === 'needed' ? 'neededInProcess' : mode,
+    deadlineMs,
     childDeadlineMs: CHILD_DEADLINE_MS,
   });
 }
@@ -323,28 +302,13 @@ function titleOf(subject: Subject<ModelInput>, estimated: EstimateReport | null)
 
 /** Options of fit(). */
 export function fitOptionsOf(values: OptionValues, command = NAME): FitOptions {
-  const program = isGiven(values, 'for') ? choice(values, 'for', MODEL_PROGRAM_NAMES, 'vllm', command) : undefined;
-  const programVersion = text(values, 'program-version');
+  const options = typedOptions(values, { program: ESTIMATE.program, ...PROGRAM }, command);
+  const { program, programVersion, utilization } = options;
   if (programVersion !== undefined && program === undefined)
     throw new UsageError('--program-version needs --for.', command);
-  const utilization = utilizationOf(values, command);
   if (utilization !== undefined && program !== 'vllm' && program !== 'sglang' && program !== 'trtllm')
     throw new UsageError('--utilization needs --for vllm, sglang or trtllm.', command);
-  const device = count(values, 'device', { min: 0, max: 255 }, command);
-  return {
-    ...(program === undefined ? {} : { program }),
-    ...(programVersion === undefined ? {} : { programVersion }),
-    ...(utilization === undefined ? {} : { utilization }),
-    ...(device === undefined ? {} : { device }),
-  };
-}
-
-function utilizationOf(values: OptionValues, command: string): number | undefined {
-  const word = text(values, 'utilization');
-  if (word === undefined) return undefined;
-  const share = /^(\d+(\.\d+)?|\.\d+)$/.test(word) ? Number(word) : Number.NaN;
-  if (share > 0 && share <= 1) return share;
-  throw new UsageError(`--utilization "${word}" is not a share above 0 and up to 1, such as 0.85.`, command);
+  return options;
 }
 
 function exitOf(report: FitReport | FitTogether, acceptTight: boolean): number {

@@ -1,31 +1,37 @@
 import { clean, MiB } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
+import { flag, integer } from '../../base/options.ts';
 import { readTrustedFile } from '../../base/trusted-file.ts';
-import { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS, guard } from '../../run/guard/index.ts';
+import { guard } from '../../run/guard/index.ts';
+import { GUARD, type GuardOptions } from '../../run/guard/options.ts';
 import { checkPolicy } from '../../run/guard/policy.ts';
 import { guardPage } from '../../show/render/text/guard.ts';
-import type { GuardEvent, GuardOptions, GuardPolicy, GuardReport, GuardTarget, LoadAction } from '../../types/index.ts';
+import type { GuardEvent, GuardPolicy, GuardReport, GuardTarget } from '../../types/index.ts';
 import { type Command, type CommandOutcome, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
-import { count, duration, durationRange, flag, isGiven, list, size, text } from '../core/options.ts';
+import { isGiven, flag as isOn } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
+import { optionTable, ownOptions, typedOptions, typedText } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
-import { floorOf, floorOptions } from './floor-option.ts';
-import {
-  graceMs,
-  leftText,
-  NOTIFY,
-  notifiedText,
-  notifyOf,
-  READY,
-  readyOf,
-  tellOfPipe,
-  whyNotStarted,
-} from './guarded-program.ts';
+import { leftText, notifiedText, tellOfPipe, whyNotStarted } from './guarded-program.ts';
 
 const TARGETS = ['pid', 'cgroup', 'unit', 'system'] as const;
-const LOAD_ACTIONS: readonly LoadAction[] = ['drop', 'compact'];
+
+const OWN = {
+  quiet: flag({ short: 'q', help: 'Only the sentence when it was stopped' }),
+  pid: integer({ ...LIMITS.pid, placeholder: '<pid>', help: 'Watch a running process and its descendants' }),
+  cgroup: typedText((path) => path, { placeholder: '<path>', help: 'Watch the processes of a cgroup' }),
+  unit: typedText((name) => name, { placeholder: '<name>', help: 'Watch a unit of systemd' }),
+  system: flag({
+    help: 'Watch the whole machine: one unit or container after the other is stopped until the memory is back',
+  }),
+  policy: typedText(readPolicy, {
+    placeholder: '<file.json>',
+    help: 'With --system: what may be stopped, and in which order',
+    usually: 'the largest holder of GPU memory',
+  }),
+};
 
 export const guardCommand: Command = {
   name: 'guard',
@@ -37,60 +43,7 @@ export const guardCommand: Command = {
     'Signals, job control, terminal and exit code are those of the program. Exit code: 6 if the guard stopped it, with a sentence that ' +
     'says what was seen; 126 and 127: it could not be started. --json prints its document on stdout, and the output of the program ' +
     'goes to stderr.',
-  options: {
-    ...floorOptions(),
-    'kill-below': {
-      type: 'string',
-      placeholder: '<size>',
-      summary: 'Stop it when less than this is available, without any other sign (default 2GiB)',
-    },
-    interval: {
-      type: 'string',
-      placeholder: '<time>',
-      summary: `Between two readings: ${durationRange(LIMITS.guardIntervalMs)} (default ${DEFAULT_INTERVAL_MS}ms)`,
-    },
-    grace: {
-      type: 'string',
-      placeholder: '<time>',
-      summary: `Between SIGTERM and SIGKILL, up to 10m (default ${DEFAULT_GRACE_MS / 1000}s)`,
-    },
-    ready: READY,
-    notify: NOTIFY,
-    'load-actions': {
-      type: 'string',
-      list: true,
-      placeholder: '<drop,compact|none>',
-      summary: 'What makes room while it loads (default both, as root)',
-    },
-    'keep-priority': {
-      type: 'boolean',
-      summary: 'Leave the nice value of the program (default: 10 higher, unless this user is root)',
-    },
-    load: {
-      type: 'string',
-      placeholder: '<size>',
-      summary: 'The least that it loads: until it holds this much, it is loading',
-    },
-    'keep-free': {
-      type: 'string',
-      placeholder: '<size>',
-      summary: 'While it runs: evict model files that no process has mapped, once less than this is free',
-    },
-    'dry-run': { type: 'boolean', summary: 'Judge and report, and do nothing' },
-    quiet: { type: 'boolean', short: 'q', summary: 'Only the sentence when it was stopped' },
-    pid: { type: 'string', placeholder: '<pid>', summary: 'Watch a running process and its descendants' },
-    cgroup: { type: 'string', placeholder: '<path>', summary: 'Watch the processes of a cgroup' },
-    unit: { type: 'string', placeholder: '<name>', summary: 'Watch a unit of systemd' },
-    system: {
-      type: 'boolean',
-      summary: 'Watch the whole machine: one unit or container after the other is stopped until the memory is back',
-    },
-    policy: {
-      type: 'string',
-      placeholder: '<file.json>',
-      summary: 'With --system: what may be stopped, and in which order (default: the largest holder of GPU memory)',
-    },
-  },
+  options: optionTable(GUARD, OWN),
   examples: [
     { command: 'umaprobe guard -- python3 train.py', means: 'stopped before the machine freezes' },
     {
@@ -115,58 +68,25 @@ export const guardCommand: Command = {
         'guard takes either a program after "--", or one of --pid, --cgroup, --unit and --system.',
         'guard',
       );
-    const options = { ...optionsOf(context), onEvent: (event: GuardEvent) => show(event, context) };
+    const options: GuardOptions = {
+      ...typedOptions(context.values, GUARD, 'guard'),
+      stdio: context.json ? 'stderr' : 'inherit',
+      onEvent: (event) => show(event, context),
+    };
     return target === null ? runCommand(options, context) : watchTarget(options, target, context);
   },
 };
-
-function optionsOf({ json, values }: Context): GuardOptions {
-  const killBelowBytes = size(values, 'kill-below', 'guard');
-  const loadBytes = size(values, 'load', 'guard');
-  const keepFreeBytes = size(values, 'keep-free', 'guard');
-  const ready = readyOf(values, 'guard');
-  const loadActions = loadActionsOf(values);
-  const notify = notifyOf(values, 'guard');
-  return {
-    stdio: json ? 'stderr' : 'inherit',
-    ...floorOf(values, 'guard'),
-    ...(killBelowBytes === undefined ? {} : { killBelowBytes }),
-    ...(ready === undefined ? {} : { ready }),
-    ...(notify === undefined ? {} : { notify }),
-    ...(loadBytes === undefined ? {} : { loadBytes }),
-    ...(keepFreeBytes === undefined ? {} : { keepFreeBytes }),
-    ...(loadActions === undefined ? {} : { loadActions }),
-    intervalMs: duration(values, 'interval', LIMITS.guardIntervalMs, DEFAULT_INTERVAL_MS, 'guard'),
-    graceMs: graceMs(values, 'guard'),
-    keepPriority: flag(values, 'keep-priority'),
-    dryRun: flag(values, 'dry-run'),
-  };
-}
-
-function loadActionsOf(values: Context['values']): LoadAction[] | undefined {
-  const words = list(values, 'load-actions', 'guard');
-  if (words === undefined) return undefined;
-  if (words.length === 1 && words[0] === 'none') return [];
-  return words.map((word) => {
-    const action = LOAD_ACTIONS.find((known) => known === word);
-    if (action === undefined)
-      throw new UsageError(`--load-actions "${clean(word)}" is not one of ${LOAD_ACTIONS.join(', ')}, none.`, 'guard');
-    return action;
-  });
-}
 
 function targetOf({ values }: Context): GuardTarget | null {
   const given = TARGETS.filter((name) => isGiven(values, name));
   if (given.length > 1)
     throw new UsageError(`guard watches one thing: --${given.join(' and --')} exclude each other.`, 'guard');
-  const policy = text(values, 'policy');
-  if (policy !== undefined && !flag(values, 'system'))
+  if (isGiven(values, 'policy') && !isGiven(values, 'system'))
     throw new UsageError('--policy says what --system may stop: give both.', 'guard');
-  if (flag(values, 'system')) return { system: policy === undefined ? {} : readPolicy(policy) };
-  const [cgroup, unit] = [text(values, 'cgroup'), text(values, 'unit')];
+  const { cgroup, pid, policy = {}, system, unit } = ownOptions(values, OWN, 'guard');
+  if (system) return { system: policy };
   if (cgroup !== undefined) return { cgroup };
   if (unit !== undefined) return { unit };
-  const pid = count(values, 'pid', LIMITS.pid, 'guard');
   return pid === undefined ? null : { pid };
 }
 
@@ -210,9 +130,9 @@ async function watchTarget(options: GuardOptions, target: GuardTarget, context: 
 function outcomeOf(report: GuardReport, context: Context): CommandOutcome {
   const { stderr } = context;
   const { actions, exitCode, outcome, sentence, signal } = report;
-  const quiet = flag(context.values, 'quiet');
+  const quiet = isOn(context.values, 'quiet');
   if (quiet && sentence !== null) stderr.write(`umaprobe: ${sentence}\n`);
-  if (!quiet && !context.json && (actions.length > 0 || flag(context.values, 'dry-run')))
+  if (!quiet && !context.json && (actions.length > 0 || isOn(context.values, 'dry-run')))
     stderr.write(`${guardPage(report, renderOptionsFor(stderr)).join('\n')}\n`);
   const code = outcome === 'stopped' ? EXIT.stopped : signal !== null ? exitBySignal(signal) : (exitCode ?? 0);
   return { exitCode: code, document: report, text: null };
@@ -221,7 +141,7 @@ function outcomeOf(report: GuardReport, context: Context): CommandOutcome {
 /** Actions as they happen, on stderr. */
 function show(event: GuardEvent, { stderr, values }: Context): void {
   if (event.type === 'notified') return void stderr.write(notifiedText(event) ?? '');
-  if (flag(values, 'quiet')) return;
+  if (isOn(values, 'quiet')) return;
   if (event.type === 'left') return void stderr.write(leftText(event));
   if (event.type !== 'action') return;
   // These come each second while a program loads; the page at the end counts them.

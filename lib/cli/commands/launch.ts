@@ -1,12 +1,14 @@
 import { UmaError } from '../../base/errors.ts';
 import { clean } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
+import { flag, path, pick } from '../../base/options.ts';
+import { ESTIMATE } from '../../models/estimate/options.ts';
 import { launch } from '../../run/launch/index.ts';
+import { LAUNCH, type LaunchOptions } from '../../run/launch/options.ts';
 import { readRecord } from '../../run/record/index.ts';
 import { launchPlanLines, launchReceiptLines, launchStepLines } from '../../show/render/text/launch.ts';
 import { toHtml } from '../../show/report/index.ts';
-import type { EstimateOptions, LaunchEvent, LaunchOptions, LaunchReport, RecordedSession } from '../../types/index.ts';
-import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
+import type { LaunchEvent, LaunchReport, RecordedSession } from '../../types/index.ts';
 import {
   type Command,
   type CommandOutcome,
@@ -17,29 +19,26 @@ import {
 } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { exitBySignal, onInterrupt } from '../core/interrupt.ts';
-import { choice, count, flag, isGiven, positive, size, text } from '../core/options.ts';
+import { flag as isOn, text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
+import { optionTable, typedOptions } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
-import { SUDO } from './cache-shared.ts';
-import { hostsOf, MACHINE_OPTIONS } from './cluster-shared.ts';
-import { checkSizeAlone, MODEL_OPTIONS } from './estimate.ts';
-import { floorOf, floorOptions } from './floor-option.ts';
-import {
-  graceMs,
-  leftText,
-  NOTIFY,
-  notifiedText,
-  notifyOf,
-  READY,
-  readyOf,
-  tellOfPipe,
-  whyNotStarted,
-} from './guarded-program.ts';
-import { FOLDER, NO_RECORD } from './record.ts';
+import { checkSizeAlone } from './estimate.ts';
+import { leftText, notifiedText, tellOfPipe, whyNotStarted } from './guarded-program.ts';
 import { PAGE_POINTS } from './record-show.ts';
 import { reportsOf, writePage } from './reports.ts';
 
 const NAME = 'launch';
+
+const { forwardSignals, intervalMs, killBelowBytes, loadActions, ...ROWS } = LAUNCH;
+
+/** What the model is used for. */
+const USE = pick(ESTIMATE, ['context', 'sequences']);
+
+const OWN = {
+  html: path({ help: 'Write plan, timeline and what it took as one HTML file that works offline' }),
+  quiet: flag({ short: 'q', help: 'Print only why it was not started, or was stopped' }),
+};
 
 export const launchCommand: Command = {
   name: NAME,
@@ -52,48 +51,7 @@ export const launchCommand: Command = {
     'Exit code: 1 if it does not fit, 5 if nothing can be loaded now; in both cases nothing was started. Otherwise that of the program, 6 if the guard stopped it, ' +
     '126 and 127 if it could not be started. The plan and the result go to stderr. --json prints its document on stdout, and the output of ' +
     'the program goes to stderr.',
-  options: {
-    'dry-run': { type: 'boolean', summary: 'Show the plan; start and change nothing' },
-    anyway: { type: 'boolean', summary: 'Start it even if it does not fit, or nothing can be loaded now' },
-    for: {
-      type: 'string',
-      placeholder: '<program>',
-      values: MODEL_PROGRAM_NAMES,
-      summary: `By the rules of ${MODEL_PROGRAM_NAMES.join(', ')} (default: as the command line says)`,
-    },
-    model: { type: 'string', placeholder: '<model>', summary: 'The model, where the command line does not say it' },
-    bytes: { type: 'string', placeholder: '<size>', summary: 'A size to load instead of a model' },
-    hosts: {
-      ...MACHINE_OPTIONS.hosts,
-      summary:
-        'Other machines that get a rank: nothing is started unless it fits there, too (default: those of mpirun and srun)',
-    },
-    context: MODEL_OPTIONS.context ?? { type: 'string', summary: '' },
-    sequences: MODEL_OPTIONS.sequences ?? { type: 'string', summary: '' },
-    utilization: {
-      type: 'string',
-      placeholder: '<share>',
-      summary: 'Share that vLLM or SGLang takes (default: as the command line says)',
-    },
-    'no-prepare': { type: 'boolean', summary: 'Make no room' },
-    sudo: SUDO,
-    'no-record': NO_RECORD,
-    folder: FOLDER,
-    ...floorOptions(),
-    grace: { type: 'string', placeholder: '<time>', summary: 'Between SIGTERM and SIGKILL, up to 10m (default 5s)' },
-    ready: READY,
-    notify: NOTIFY,
-    html: {
-      type: 'string',
-      placeholder: '<file>',
-      summary: 'Write plan, timeline and what it took as one HTML file that works offline',
-    },
-    quiet: {
-      type: 'boolean',
-      short: 'q',
-      summary: 'Print only why it was not started, or was stopped',
-    },
-  },
+  options: optionTable(ROWS, USE, OWN),
   examples: [
     {
       command: 'umaprobe launch -- vllm serve Qwen/Qwen3-8B --max-model-len 32768 --gpu-memory-utilization 0.5',
@@ -116,7 +74,7 @@ async function run(context: Context): Promise<CommandOutcome> {
   const [file] = rest;
   if (file === undefined)
     throw new UsageError('A program is missing after "--", such as umaprobe launch -- vllm serve model.', NAME);
-  const isDryRun = flag(values, 'dry-run');
+  const isDryRun = isOn(values, 'dry-run');
   const reports = reportsOf(values, context.json, NAME);
   const interrupt = isDryRun ? null : onInterrupt(() => undefined);
   const options: LaunchOptions = {
@@ -146,34 +104,12 @@ async function run(context: Context): Promise<CommandOutcome> {
 }
 
 function optionsOf(values: OptionValues, command: readonly string[]): LaunchOptions {
-  const [bytes, model, folder] = [size(values, 'bytes', NAME), text(values, 'model'), text(values, 'folder')];
-  if (bytes !== undefined && model !== undefined)
+  const options = typedOptions(values, ROWS, NAME);
+  if (options.bytes !== undefined && options.model !== undefined)
     throw new UsageError('--bytes and --model both say what is loaded: give one of them.', NAME);
-  if (bytes !== undefined) checkSizeAlone('--bytes', values, NAME);
-  const hosts = hostsOf(values, NAME);
-  const ready = readyOf(values, NAME);
-  const notify = notifyOf(values, NAME);
-  const utilization = positive(values, 'utilization', 1, NAME);
-  const use = useOf(values);
-  return {
-    command,
-    ...(isGiven(values, 'for') ? { program: choice(values, 'for', MODEL_PROGRAM_NAMES, 'vllm', NAME) } : {}),
-    ...(model === undefined ? {} : { model }),
-    ...(hosts === undefined ? {} : { hosts }),
-    ...(bytes === undefined ? {} : { bytes }),
-    ...(utilization === undefined ? {} : { utilization }),
-    ...(Object.keys(use).length === 0 ? {} : { use }),
-    ...(folder === undefined ? {} : { folder }),
-    ...floorOf(values, NAME),
-    ...(ready === undefined ? {} : { ready }),
-    ...(notify === undefined ? {} : { notify }),
-    graceMs: graceMs(values, NAME),
-    prepare: !flag(values, 'no-prepare'),
-    record: !flag(values, 'no-record'),
-    sudo: flag(values, 'sudo'),
-    anyway: flag(values, 'anyway'),
-    dryRun: flag(values, 'dry-run'),
-  };
+  if (options.bytes !== undefined) checkSizeAlone('--bytes', values, NAME);
+  const use = typedOptions(values, USE, NAME);
+  return { ...options, command, ...(Object.keys(use).length === 0 ? {} : { use }) };
 }
 
 /** The recording of the launch, or the end of one that ran already; null: there is none. */
@@ -181,7 +117,7 @@ async function recordingOf(
   { durationMs, guard, record }: LaunchReport,
   values: OptionValues,
 ): Promise<RecordedSession | null> {
-  if (guard === null || flag(values, 'no-record') || record?.folder === null) return null;
+  if (guard === null || isOn(values, 'no-record') || record?.folder === null) return null;
   const folder = text(values, 'folder');
   const lastMs = Math.max(LIMITS.lastMs.min, Math.ceil(durationMs));
   try {
@@ -200,16 +136,10 @@ async function recordingOf(
   }
 }
 
-function useOf(values: OptionValues): EstimateOptions {
-  const context = count(values, 'context', LIMITS.tokens, NAME);
-  const sequences = count(values, 'sequences', LIMITS.sequences, NAME);
-  return { ...(context === undefined ? {} : { context }), ...(sequences === undefined ? {} : { sequences }) };
-}
-
-/** Shows events on stderr: stdout belongs to the program. */
+/** What happens, on stderr: stdout belongs to the program. */
 function show(event: LaunchEvent, { json, stderr, values }: Context, isDryRun: boolean): void {
   if (event.type === 'notified') stderr.write(notifiedText(event) ?? '');
-  if (flag(values, 'quiet')) return;
+  if (isOn(values, 'quiet')) return;
   if (event.type === 'hosts' && stderr.isTty) stderr.write(`umaprobe: asking ${event.hosts.join(', ')} by ssh\n`);
   if (isDryRun) return;
   const options = renderOptionsFor(stderr);
@@ -228,16 +158,16 @@ function outcomeOf(report: LaunchReport, { json, stderr, values }: Context): Com
   const refusal = plan.verdict === 'not-now' ? EXIT.refused : isSilent ? EXIT.noGpu : EXIT.negative;
   if (outcome === 'planned') {
     const isShort = plan.ranks.some((rank) => rank.refuses);
-    const refuses = (isShort || ['no', 'not-now'].includes(plan.verdict)) && !flag(values, 'anyway');
+    const refuses = (isShort || ['no', 'not-now'].includes(plan.verdict)) && !isOn(values, 'anyway');
     return shown(report, (_, options) => launchPlanLines(plan, options), refuses ? refusal : EXIT.success);
   }
   if (outcome === 'refused') {
     // The plan on the terminal ends with the reason.
-    const why = flag(values, 'quiet') || json ? clean(report.summary) : 'Not started.';
+    const why = isOn(values, 'quiet') || json ? clean(report.summary) : 'Not started.';
     stderr.write(`umaprobe: ${why} --anyway starts it all the same.\n`);
     return { exitCode: refusal, document: report, text: null };
   }
-  const quiet = flag(values, 'quiet');
+  const quiet = isOn(values, 'quiet');
   if (quiet && outcome === 'stopped') stderr.write(`umaprobe: ${clean(report.summary)}\n`);
   if (!quiet && !json && receipt !== null)
     stderr.write(`\n${launchReceiptLines(report, receipt, renderOptionsFor(stderr)).join('\n')}\n`);

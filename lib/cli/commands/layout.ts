@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
 import { readNamedFile } from '../../base/named-path.ts';
+import { oneOf } from '../../base/options.ts';
 import { layout } from '../../core/layout/index.ts';
+import { LAYOUT } from '../../core/layout/options.ts';
 import type { RenderOptions } from '../../show/render/options.ts';
 import { layoutPage, layoutPartLine } from '../../show/render/text/layout.ts';
 import { toCsv, toHtml } from '../../show/report/index.ts';
 import type { Command, Context } from '../core/command.ts';
 import { sizeOf, text } from '../core/options.ts';
+import { optionTable, typedOptions } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
-import { KIND_OPTION, kind, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
+import { REPORTS } from './probe-options.ts';
 import { layoutExit, runProbe } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
@@ -16,6 +19,13 @@ const NAME = 'layout';
 /** Bytes of a parts file, far above a thousand parts: a larger file was given by mistake. */
 const MAX_FILE = 1 << 20;
 
+const OWN = {
+  preset: oneOf(['13b'], {
+    placeholder: '<preset>',
+    help: '13b: parts of a model with 13 billion parameters, 25.5 GB',
+  }),
+};
+
 export const layoutCommand: Command = {
   name: NAME,
   usage: '<file.json | name=size …> [options]',
@@ -23,17 +33,7 @@ export const layoutCommand: Command = {
     'Allocates the parts one after the other in a child process, has the GPU write every byte, and compares the expected sizes, the allocated sizes and the memory that the machine lost; then checks that all of it came back. ' +
     'Each part is checked against the floor before it is allocated.\n' +
     'Parts are given as weights=26GB, as a JSON file {"weights": "26GB", "kv-cache": 8000000000}, or as a preset.',
-  options: {
-    preset: {
-      type: 'string',
-      placeholder: '<preset>',
-      values: ['13b'],
-      summary: '13b: parts of a model with 13 billion parameters, 25.5 GB',
-    },
-    ...KIND_OPTION,
-    ...OUTPUT_OPTIONS,
-    ...SAFETY_OPTIONS,
-  },
+  options: optionTable(OWN, REPORTS, LAYOUT),
   examples: [
     { command: 'umaprobe layout --preset 13b', means: 'the parts of a model, held at once' },
     {
@@ -53,11 +53,10 @@ export const layoutCommand: Command = {
       context.positionals.map((path) => ({ what: 'the parts', path })),
     );
     const parts = partsOf(context);
-    const requested = kind(values, NAME);
+    const options = typedOptions(values, LAYOUT, NAME);
     const { report, signalCode } = await runProbe(context, 'starting', ({ signal, prepared, live }) =>
       layout(parts, {
-        ...(requested === undefined ? {} : { kind: requested }),
-        ...probeOptions(values, NAME),
+        ...options,
         signal,
         onEvent(event) {
           if (event.type !== 'part') return prepared(event);

@@ -1,10 +1,11 @@
 import { LIMITS } from '../../base/limits.ts';
 import { mark } from '../../run/record/index.ts';
+import { RECORD } from '../../run/record/options.ts';
 import { type Command, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { text } from '../core/options.ts';
+import { optionTable } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
-import { FOLDER } from './record.ts';
 
 export const markCommand: Command = {
   name: 'mark',
@@ -12,7 +13,7 @@ export const markCommand: Command = {
   description:
     'The mark is on disk when the command ends, with its time: "epoch 3", "weights loaded". Only the user who records may set marks.\n' +
     'Exit code: 1 if no recorder runs.',
-  options: { folder: FOLDER },
+  options: optionTable({ folder: RECORD.folder }),
   examples: [{ command: 'umaprobe mark weights-loaded', means: 'from a script, between two steps' }],
   readsMachine: true,
   arguments: { min: 1, max: 1, afterDashes: true },

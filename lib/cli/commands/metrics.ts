@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { writeFileAtomic } from '../../base/atomic-file.ts';
 import { formatDuration } from '../../base/format.ts';
+import { milliseconds, path } from '../../base/options.ts';
 import { snapshot } from '../../core/snapshot/index.ts';
 import { watch } from '../../core/snapshot/watch.ts';
 import { toMetrics } from '../../show/report/index.ts';
@@ -10,15 +11,25 @@ import { PLAIN_READING } from '../core/early-reading.ts';
 import { EXIT } from '../core/exit.ts';
 import { checkOutputs } from '../core/files.ts';
 import { onInterrupt } from '../core/interrupt.ts';
-import { duration, durationRange, isGiven, text } from '../core/options.ts';
-import { DEADLINE, deadlines } from '../core/reading-options.ts';
+import { DEADLINE, limitsOf } from '../core/reading-options.ts';
+import { optionTable, ownOptions } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 
 const NAME = 'metrics';
 const FILE = 'umaprobe.prom';
 /** node_exporter runs as a user of its own. */
 const MODE = 0o644;
-const INTERVAL = { min: 1000, max: 3_600_000 };
+
+const OPTIONS = {
+  textfile: path({ placeholder: '<folder>', help: `Write ${FILE} in this folder` }),
+  intervalMs: milliseconds({
+    min: 1000,
+    max: 3_600_000,
+    default: null,
+    help: 'With --textfile: again at every interval, until Ctrl-C or SIGTERM',
+  }),
+  ...DEADLINE,
+};
 
 export const metricsCommand: Command = {
   name: NAME,
@@ -26,15 +37,7 @@ export const metricsCommand: Command = {
   description:
     'Prints the memory of this machine in the text format of Prometheus. A number that is not known has no line, and what node_exporter reports already is not repeated.\n' +
     `With --textfile it replaces ${FILE} in a folder, from which node_exporter takes it (--collector.textfile.directory).`,
-  options: {
-    textfile: { type: 'string', placeholder: '<folder>', summary: `Write ${FILE} in this folder` },
-    interval: {
-      type: 'string',
-      placeholder: '<time>',
-      summary: `With --textfile: again at every interval, until Ctrl-C or SIGTERM: ${durationRange(INTERVAL)}`,
-    },
-    deadline: DEADLINE,
-  },
+  options: optionTable(OPTIONS),
   examples: [
     { command: 'umaprobe metrics', means: 'what a scrape would get' },
     {
@@ -46,19 +49,18 @@ export const metricsCommand: Command = {
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'textfile', pattern: /\// } },
   async run({ json, stderr, values }) {
     if (json) throw new UsageError('metrics prints text; umaprobe snapshot --json has the same numbers.', NAME);
-    const folder = text(values, 'textfile');
-    const limits = deadlines(values, NAME);
-    const intervalMs = isGiven(values, 'interval') ? duration(values, 'interval', INTERVAL, 0, NAME) : null;
+    const { intervalMs, textfile: folder, ...own } = ownOptions(values, OPTIONS, NAME);
+    const limits = limitsOf(own);
     if (folder === undefined) {
       if (intervalMs !== null) throw new UsageError('--interval needs --textfile.', NAME);
       const metrics = await toMetrics(await snapshot({ ...PLAIN_READING, ...limits }));
       return { exitCode: EXIT.success, document: null, text: () => metrics };
     }
-    const path = join(folder, FILE);
-    checkOutputs([{ what: '--textfile', path }], [], NAME);
-    const write = async (reading: Snapshot) => writeFileAtomic(path, await toMetrics(reading), MODE);
+    const file = join(folder, FILE);
+    checkOutputs([{ what: '--textfile', path: file }], [], NAME);
+    const write = async (reading: Snapshot) => writeFileAtomic(file, await toMetrics(reading), MODE);
     if (intervalMs !== null && stderr.isTty)
-      stderr.write(`${path} is written every ${formatDuration(intervalMs)}; Ctrl-C ends it.\n`);
+      stderr.write(`${file} is written every ${formatDuration(intervalMs)}; Ctrl-C ends it.\n`);
     if (intervalMs !== null) return finished(await repeat(intervalMs, limits.deadlineMs, write));
     await write(await snapshot({ ...PLAIN_READING, ...limits }));
     return finished(EXIT.success);

@@ -1,23 +1,33 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration, jsonText } from '../../base/format.ts';
-import { LIMITS } from '../../base/limits.ts';
+import { type CheckedOf, flag, integer } from '../../base/options.ts';
 import { processes } from '../../core/processes/index.ts';
+import { PROCESSES, type ProcessesOptions } from '../../core/processes/options.ts';
 import { dot } from '../../show/render/options.ts';
 import { processesPage } from '../../show/render/text/processes.ts';
 import { truncate } from '../../show/render/text-layout.ts';
-import type { ProcessesOptions, ProcessesReport } from '../../types/index.ts';
+import type { ProcessesReport } from '../../types/index.ts';
 import { type Command, type CommandOutcome, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { openLive } from '../core/live.ts';
-import { count, duration, durationRange, EXACT, flag, INTERVAL, text } from '../core/options.ts';
-import { DEADLINE, deadline } from '../core/reading-options.ts';
+import { isGiven } from '../core/options.ts';
+import { EXACT, intervalOf } from '../core/reading-options.ts';
 import { renderOptionsFor, type Terminal } from '../core/terminal.ts';
+import { optionTable, ownOptions, typedOptions } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 
-/** Groups that are listed by default: with title, legend and the other rows they fit 24 lines. */
-const TOP = 10;
+const OWN = {
+  // With title, legend and the other rows ten groups fit 24 lines.
+  top: integer({ min: 0, max: 100_000, default: 10, help: 'How many groups to list' }),
+  all: flag({ help: 'List each process of the listed groups, too' }),
+  watch: flag({ help: 'Repeat, and show what changed since the first reading; q quits' }),
+  intervalMs: intervalOf(2000, 'With --watch'),
+  ...EXACT,
+};
+
+type ProcessesSettings = CheckedOf<typeof OWN>;
 
 export const processesCommand: Command = {
   name: 'processes',
@@ -26,27 +36,7 @@ export const processesCommand: Command = {
     'Lists processes in groups (containers, services, a program with its workers), the largest first. Shared memory counts once, ' +
     'mapped files are apart because the kernel can take them back, and GPU memory is added only where it is host memory.\n' +
     'Figures of other users are exact for root only. Changes nothing, and creates no CUDA context.',
-  options: {
-    top: {
-      type: 'string',
-      placeholder: '<n>',
-      summary: `How many groups to list: ${LIMITS.top.min} to ${LIMITS.top.max} (default ${TOP})`,
-    },
-    all: { type: 'boolean', summary: 'List each process of the listed groups, too' },
-    'pss-limit': {
-      type: 'string',
-      placeholder: '<time>',
-      summary: `Time limit for exact figures (PSS), the largest processes first: ${durationRange(LIMITS.pssLimitMs)} (default 1s)`,
-    },
-    watch: { type: 'boolean', summary: 'Repeat, and show what changed since the first reading; q quits' },
-    interval: {
-      type: 'string',
-      placeholder: '<time>',
-      summary: `With --watch: ${durationRange(INTERVAL)} (default 2s)`,
-    },
-    exact: EXACT,
-    deadline: DEADLINE,
-  },
+  options: optionTable(OWN, PROCESSES),
   examples: [
     { command: 'umaprobe processes', means: 'the ten largest' },
     { command: 'umaprobe processes --top 3 --all', means: 'each worker of the three largest' },
@@ -56,18 +46,11 @@ export const processesCommand: Command = {
   arguments: { min: 0, max: 0, afterDashes: false },
   async run(context) {
     const { values } = context;
-    const settings: ProcessesSettings = {
-      top: count(values, 'top', LIMITS.top, 'processes') ?? TOP,
-      all: flag(values, 'all'),
-      pssLimitMs: duration(values, 'pss-limit', LIMITS.pssLimitMs, 1000, 'processes'),
-      deadlineMs: deadline(values, 'processes'),
-      exact: flag(values, 'exact'),
-    };
-    const watches = flag(values, 'watch');
-    if (!watches && text(values, 'interval') !== undefined)
-      throw new UsageError('--interval needs --watch.', 'processes');
-    if (watches) return follow(context, settings, duration(values, 'interval', INTERVAL, 2000, 'processes'));
-    const report = await processes(readingOf(settings));
+    const settings = ownOptions(values, OWN, 'processes');
+    const reading = typedOptions(values, PROCESSES, 'processes');
+    if (settings.watch) return follow(context, settings, reading);
+    if (isGiven(values, 'interval')) throw new UsageError('--interval needs --watch.', 'processes');
+    const report = await processes(reading);
     return {
       exitCode: EXIT.success,
       document: report,
@@ -75,19 +58,6 @@ export const processesCommand: Command = {
     };
   },
 };
-
-/** The options of the library. */
-function readingOf({ pssLimitMs, deadlineMs }: ProcessesSettings): ProcessesOptions {
-  return { pssLimitMs, deadlineMs };
-}
-
-interface ProcessesSettings {
-  top: number;
-  all: boolean;
-  pssLimitMs: number;
-  deadlineMs: number;
-  exact: boolean;
-}
 
 type Held = ReadonlyMap<string, number>;
 
@@ -97,7 +67,12 @@ function page(report: ProcessesReport, settings: ProcessesSettings, before: Held
 }
 
 /** Redraws until q or a signal; where stdout is no terminal, writes page after page or, with --json, line after line. */
-async function follow(context: Context, settings: ProcessesSettings, intervalMs: number): Promise<CommandOutcome> {
+async function follow(
+  context: Context,
+  settings: ProcessesSettings,
+  reading: ProcessesOptions,
+): Promise<CommandOutcome> {
+  const { intervalMs } = settings;
   const { json, stdin, stdout } = context;
   const interrupt = onInterrupt(() => undefined);
   const quit = new AbortController();
@@ -117,7 +92,7 @@ async function follow(context: Context, settings: ProcessesSettings, intervalMs:
   const live = !json && stdout.isTty ? openLive(stdout, stdin, { key, redraw: draw }) : null;
   try {
     while (!signal.aborted) {
-      latest = await processes({ ...readingOf(settings), signal });
+      latest = await processes({ ...reading, signal });
       before ??= new Map(latest.groups.map(({ held, id }) => [id, held]));
       if (live !== null) draw();
       else {

@@ -1,22 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clean, formatBytes, formatCount } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { DEFAULT_RECORD_BYTES, readRecord, record } from '../../run/record/index.ts';
+import { milliseconds } from '../../base/options.ts';
+import { readRecord, record } from '../../run/record/index.ts';
+import { RECORD } from '../../run/record/options.ts';
 import { recordPage } from '../../show/render/text/record.ts';
 import { truncate } from '../../show/render/text-layout.ts';
 import type { Recorder, RecorderState } from '../../types/index.ts';
 import { type Command, type Context, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
-import { duration, durationRange, size, text } from '../core/options.ts';
+import { optionTable, ownOptions, typedOptions } from '../core/typed-options.ts';
 
-export const FOLDER = {
-  type: 'string',
-  placeholder: '<path>',
-  summary: 'Folder of the recording (default ~/.local/state/umaprobe/record)',
-} as const;
-
-export const NO_RECORD = { type: 'boolean', summary: 'Record nothing' } as const;
+const DURATION = {
+  durationMs: milliseconds({ ...LIMITS.lastMs, default: null, help: 'Stop after this time' }),
+};
 
 const STATUS_MS = 1000;
 const CLEAR_LINE = '\r\x1b[K';
@@ -29,34 +27,7 @@ export const recordCommand: Command = {
     'a ring of files, on disk within a second. Native threads do it, so the recording goes on while JavaScript is blocked. ' +
     'Adds the largest processes, marks (umaprobe mark) and messages of the kernel about memory and the GPU.\n' +
     'Runs until Ctrl-C, SIGTERM or --duration. umaprobe record show reads it, also after a reboot.',
-  options: {
-    folder: FOLDER,
-    duration: {
-      type: 'string',
-      placeholder: '<time>',
-      summary: `Stop after this time: ${durationRange(LIMITS.lastMs)}`,
-    },
-    interval: {
-      type: 'string',
-      placeholder: '<time>',
-      summary: `Between two readings of MemFree: ${durationRange(LIMITS.recordIntervalMs)} (default 10ms)`,
-    },
-    frame: {
-      type: 'string',
-      placeholder: '<time>',
-      summary: `Time of one frame of readings: ${durationRange(LIMITS.frameMs)} (default 100ms)`,
-    },
-    'max-size': {
-      type: 'string',
-      placeholder: '<size>',
-      summary: `Size of the ring on disk, at least ${formatBytes(LIMITS.recordBytes.min)} (default ${formatBytes(DEFAULT_RECORD_BYTES)}, 16 hours)`,
-    },
-    processes: {
-      type: 'string',
-      placeholder: '<time>',
-      summary: `Between two lists of the largest processes: ${durationRange(LIMITS.processesMs)} (default 5s), or 0s for none`,
-    },
-  },
+  options: optionTable(DURATION, RECORD),
   examples: [
     { command: 'umaprobe record', means: 'until Ctrl-C' },
     { command: 'umaprobe record --duration 10m --interval 1ms', means: 'ten minutes, with peaks of a millisecond' },
@@ -66,26 +37,13 @@ export const recordCommand: Command = {
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'folder', pattern: /\// } },
   async run(context) {
     const { values } = context;
-    const folder = text(values, 'folder');
-    const limitMs = duration(values, 'duration', LIMITS.lastMs, Number.POSITIVE_INFINITY, 'record');
-    const maxSizeBytes = size(values, 'max-size', 'record', LIMITS.recordBytes) ?? DEFAULT_RECORD_BYTES;
-    const recorder = await record({
-      ...(folder === undefined ? {} : { folder }),
-      intervalMs: duration(values, 'interval', LIMITS.recordIntervalMs, 10, 'record'),
-      frameMs: duration(values, 'frame', LIMITS.frameMs, 100, 'record'),
-      processesMs: processesMs(values),
-      maxSizeBytes,
-    });
-    const { exitCode, state } = await follow(recorder, limitMs, context);
+    const { durationMs } = ownOptions(values, DURATION, 'record');
+    const recorder = await record(typedOptions(values, RECORD, 'record'));
+    const { exitCode, state } = await follow(recorder, durationMs ?? Number.POSITIVE_INFINITY, context);
     // A ring may hold older sessions.
     return shown(await readRecord({ folder: state.folder, sessions: 1 }), recordPage, exitCode);
   },
 };
-
-function processesMs(values: Context['values']): number {
-  if (/^0\s*(ms|s|m|min|h)?$/.test(text(values, 'processes') ?? '')) return 0;
-  return duration(values, 'processes', LIMITS.processesMs, 5000, 'record');
-}
 
 async function follow(
   recorder: Recorder,

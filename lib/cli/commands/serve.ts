@@ -1,14 +1,11 @@
-import { LIMITS } from '../../base/limits.ts';
 import { serve } from '../../serve/index.ts';
 import { checkReach, DEFAULT_LISTEN, parseListen } from '../../serve/listen.ts';
+import { SERVE } from '../../serve/options.ts';
 import { type Command, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
-import { duration, durationRange, flag, isGiven, text } from '../core/options.ts';
-import { DEADLINE, deadline } from '../core/reading-options.ts';
+import { optionTable, typedOptions } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
-import { hostsOf, MACHINE_OPTIONS } from './cluster-shared.ts';
-import { FOLDER } from './record.ts';
 
 const NAME = 'serve';
 
@@ -19,27 +16,7 @@ export const serveCommand: Command = {
     'Serves this machine over HTTP until Ctrl-C or SIGTERM: a live page, /metrics for Prometheus, /-/healthy and /-/ready. ' +
     'The page also shows several machines (--hosts). Nothing can be changed through it, and nothing is read while nobody asks.\n' +
     'It listens on this machine alone; an address that others reach needs a token. For a browser elsewhere: ssh -L 16121:127.0.0.1:16121 <machine>.',
-  options: {
-    listen: {
-      type: 'string',
-      placeholder: '<address:port>',
-      summary: `Where to listen (default ${DEFAULT_LISTEN}); port 0: one that is free`,
-    },
-    'token-file': {
-      type: 'string',
-      placeholder: '<file>',
-      summary: 'File with the token that clients send, as Bearer or as a password; readable for this user only',
-    },
-    hosts: MACHINE_OPTIONS.hosts,
-    interval: {
-      type: 'string',
-      placeholder: '<time>',
-      summary: `Between two readings while a page is open: ${durationRange(LIMITS.serveIntervalMs)} (default 1s)`,
-    },
-    folder: FOLDER,
-    argv: { type: 'boolean', summary: 'Show command lines of processes, which may have secrets' },
-    deadline: DEADLINE,
-  },
+  options: optionTable(SERVE),
   examples: [
     { command: 'umaprobe serve', means: `on ${DEFAULT_LISTEN}` },
     {
@@ -52,27 +29,15 @@ export const serveCommand: Command = {
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'listen', pattern: /^[\d.:[\]]+$/ } },
   async run({ json, stdout, values }) {
     if (json) throw new UsageError('serve answers over HTTP; --json does not apply.', NAME);
-    const listen = text(values, 'listen') ?? DEFAULT_LISTEN;
-    const tokenFile = text(values, 'token-file');
-    const hosts = hostsOf(values, NAME);
-    const folder = text(values, 'folder');
+    const options = typedOptions(values, SERVE, NAME);
+    const { listen = DEFAULT_LISTEN, tokenFile } = options;
     checkReach('--listen', parseListen('--listen', listen), tokenFile);
     let exitCode: number = EXIT.success;
     const interrupt = onInterrupt((code) => {
       exitCode = code;
     });
     try {
-      const server = await serve({
-        listen,
-        ...(tokenFile === undefined ? {} : { tokenFile }),
-        ...(hosts === undefined ? {} : { hosts }),
-        ...(folder === undefined ? {} : { folder }),
-        ...(isGiven(values, 'interval')
-          ? { intervalMs: duration(values, 'interval', LIMITS.serveIntervalMs, 0, NAME) }
-          : {}),
-        argv: flag(values, 'argv'),
-        deadlineMs: deadline(values, NAME),
-      });
+      const server = await serve(options);
       stdout.write(`${server.url} is served; Ctrl-C ends it.\n`);
       await new Promise<void>((resolve) => {
         if (interrupt.signal.aborted) resolve();

@@ -1,14 +1,30 @@
 import { formatBytes, formatDuration, GiB } from '../../base/format.ts';
-import { LIMITS } from '../../base/limits.ts';
+import { LIMITS, SOME_BYTES } from '../../base/limits.ts';
+import { bytes, type CheckedOf, flag, milliseconds, TypedMistake } from '../../base/options.ts';
 import { type CurvePoint, endOfCurve, parseCurve } from '../../sim/curve.ts';
 import { grow, isOnSimulatedMachine } from '../../sim/grow.ts';
 import { type Command, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { duration, flag, size, sizeOf, text } from '../core/options.ts';
+import { sizeOf } from '../core/options.ts';
+import { optionTable, ownOptions, typedText } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 
 /** A line of output each time that the memory has changed by so much. */
 const LINE_BYTES = 10 * GiB;
+
+const OPTIONS = {
+  rate: typedText((word, name) => sizeOf(word.replace(/\/s$/, ''), name, 'sim grow'), {
+    placeholder: '<size>',
+    help: 'Growth per simulated second, such as 4GiB/s',
+  }),
+  to: bytes({ ...SOME_BYTES, help: 'Grow up to this size' }),
+  curve: typedText(pointsOf, {
+    placeholder: '<points>',
+    help: 'Instead: times and sizes, such as 5s:20GiB,5.1s:60GiB,5.3s:20GiB. Between two a line',
+  }),
+  holdMs: milliseconds({ ...LIMITS.holdMs, default: 0, help: 'Keep the last size for this time' }),
+  gpu: flag({ help: 'Memory of the GPU, by cudaMalloc' }),
+};
 
 export const simGrowCommand: Command = {
   name: 'sim grow',
@@ -17,21 +33,7 @@ export const simGrowCommand: Command = {
     'Takes memory of the simulated machine that it was started on, for umaprobe sim run and the guard: the memory of the process, or with --gpu memory of the GPU through CUDA. ' +
     'It takes none of this computer, and refuses to run on a real machine.\n' +
     'Where the machine has no memory left, it waits, as a program does in a page fault; on a frozen machine it waits for ever.',
-  options: {
-    rate: {
-      type: 'string',
-      placeholder: '<size>',
-      summary: 'Growth per simulated second, such as 4GiB/s',
-    },
-    to: { type: 'string', placeholder: '<size>', summary: 'Grow up to this size' },
-    curve: {
-      type: 'string',
-      placeholder: '<points>',
-      summary: 'Instead: times and sizes, such as 5s:20GiB,5.1s:60GiB,5.3s:20GiB. Between two a line',
-    },
-    hold: { type: 'string', placeholder: '<time>', summary: 'Keep the last size for this time (default 0s)' },
-    gpu: { type: 'boolean', summary: 'Memory of the GPU, by cudaMalloc' },
-  },
+  options: optionTable(OPTIONS),
   examples: [
     {
       command: 'umaprobe sim run gb10 -- umaprobe sim grow --rate 4GiB/s --to 200GiB',
@@ -46,9 +48,8 @@ export const simGrowCommand: Command = {
   arguments: { min: 0, max: 0, afterDashes: false },
   async run({ values, json, stdout }) {
     if (json) throw new UsageError('sim grow prints lines while it runs; it has no document.', 'sim grow');
-    const curve = curveOf(values);
-    const holdMs = duration(values, 'hold', LIMITS.holdMs, 0, 'sim grow');
-    const gpu = flag(values, 'gpu');
+    const { gpu, holdMs, ...growth } = ownOptions(values, OPTIONS, 'sim grow');
+    const curve = curveOf(growth);
     if (!isOnSimulatedMachine()) {
       throw new UsageError(
         'sim grow takes memory of a simulated machine only: umaprobe sim run gb10 -- umaprobe sim grow …',
@@ -69,22 +70,23 @@ export const simGrowCommand: Command = {
   },
 };
 
-function curveOf(values: Parameters<typeof text>[0]): CurvePoint[] {
-  const [typed, rate] = [text(values, 'curve'), text(values, 'rate')];
-  const to = size(values, 'to', 'sim grow');
-  if (typed !== undefined) {
-    if (rate !== undefined || to !== undefined)
-      throw new UsageError('--curve says times and sizes itself: leave out --rate and --to.', 'sim grow');
-    const curve = parseCurve(typed);
-    if (typeof curve === 'string') throw new UsageError(`--curve: ${curve}.`, 'sim grow');
-    checkTime(endOfCurve(curve).afterMs, '--curve');
-    return curve;
+function pointsOf(typed: string, name: string): CurvePoint[] {
+  const curve = parseCurve(typed);
+  if (typeof curve === 'string') throw new TypedMistake(`${name}: ${curve}.`);
+  checkTime(endOfCurve(curve).afterMs, name);
+  return curve;
+}
+
+function curveOf({ curve, rate, to }: Pick<CheckedOf<typeof OPTIONS>, 'curve' | 'rate' | 'to'>): CurvePoint[] {
+  if (curve !== undefined) {
+    if (rate === undefined && to === undefined) return curve;
+    throw new UsageError('--curve says times and sizes itself: leave out --rate and --to.', 'sim grow');
   }
   if (rate === undefined || to === undefined)
     throw new UsageError('Say how it grows: --rate 4GiB/s --to 110GiB, or --curve 5s:20GiB,6s:80GiB.', 'sim grow');
-  const perSecond = sizeOf(rate.replace(/\/s$/, ''), '--rate', 'sim grow');
-  checkTime((to / perSecond) * 1000, '--rate');
-  return [{ afterMs: (to / perSecond) * 1000, bytes: to }];
+  const afterMs = (to / rate) * 1000;
+  checkTime(afterMs, '--rate');
+  return [{ afterMs, bytes: to }];
 }
 
 function checkTime(ms: number, option: string): void {

@@ -2,14 +2,31 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { writeFileAtomic } from '../../base/atomic-file.ts';
 import { clean, formatDuration, jsonText } from '../../base/format.ts';
+import { flag, path } from '../../base/options.ts';
 import { createNamespaceFiles } from '../../sim/namespace.ts';
 import { loadMachine, type Machine, type Simulation, type SimulationRecord, simulate } from '../../sim.ts';
 import { type Command, type Context, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { checkOutputs } from '../core/files.ts';
 import { exitOnSignals } from '../core/interrupt.ts';
-import { flag, positive, text } from '../core/options.ts';
+import { positiveOf } from '../core/options.ts';
+import { optionTable, ownOptions, typedText } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
+
+const OPTIONS = {
+  scale: typedText((word, name) => positiveOf(word, name, 'sim run', 1_000_000), {
+    placeholder: '<n>',
+    help: 'Simulated seconds per real second',
+    usually: 'set by the machine, mostly 1',
+  }),
+  report: path({ help: "Write the machine's record as JSON when the program ends" }),
+  preload: flag({
+    default: true,
+    flag: 'no-preload',
+    help: 'Simulate only the libraries, not /proc/meminfo and other files of the kernel',
+  }),
+  namespace: flag({ help: 'Mount these files, for programs that make system calls themselves (Go, static)' }),
+};
 
 export const simRunCommand: Command = {
   name: 'sim run',
@@ -18,26 +35,7 @@ export const simRunCommand: Command = {
     "Boots the machine, shows it to the program in place of NVIDIA's libraries and /proc/meminfo, and removes it afterwards. " +
     "Passes on the program's exit code (128+n if signal n ended it; 126 or 127 if it could not be started).\n" +
     '--report keeps what happened on the machine. If the program froze it, a line on stderr says so.',
-  options: {
-    scale: {
-      type: 'string',
-      placeholder: '<n>',
-      summary: 'Simulated seconds per real second (default: set by the machine, mostly 1)',
-    },
-    report: {
-      type: 'string',
-      placeholder: '<file>',
-      summary: "Write the machine's record as JSON when the program ends",
-    },
-    'no-preload': {
-      type: 'boolean',
-      summary: 'Simulate only the libraries, not /proc/meminfo and other files of the kernel',
-    },
-    namespace: {
-      type: 'boolean',
-      summary: 'Mount these files, for programs that make system calls themselves (Go, static)',
-    },
-  },
+  options: optionTable(OPTIONS),
   examples: [
     { command: 'umaprobe sim run gb10 -- free -g', means: 'free(1) on a simulated Spark' },
     {
@@ -62,14 +60,12 @@ export const simRunCommand: Command = {
       );
     }
     if (json) throw new UsageError("sim run passes on the program's output; for JSON use --report <file>.", 'sim run');
-    const file = text(values, 'report');
+    const { namespace, preload, report: file, scale } = ownOptions(values, OPTIONS, 'sim run');
     if (file !== undefined)
       checkOutputs([{ what: '--report', path: file }], [{ what: 'the machine', path: machine }], 'sim run');
-    const [preload, namespace] = [!flag(values, 'no-preload'), flag(values, 'namespace')];
     if (namespace && !preload) {
       throw new UsageError('--namespace shows the files of the kernel, which --no-preload leaves out.', 'sim run');
     }
-    const scale = positive(values, 'scale', 1_000_000, 'sim run');
     const loaded = loadMachine(machine);
     exitOnSignals();
     const simulation = simulate(loaded, scale === undefined ? {} : { scale });

@@ -1,21 +1,48 @@
-import { LIMITS } from '../../base/limits.ts';
+import { SOME_BYTES } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
+import { bytes, type CheckedOf, flag } from '../../base/options.ts';
 import { dataType } from '../../core/memory/dtypes.ts';
-import { KINDS } from '../../core/memory/kinds.ts';
+import { parseElements, parseShape } from '../../core/memory/tensors.ts';
 import { sweep } from '../../core/sweep/index.ts';
+import { SWEEP, type SweepOptions } from '../../core/sweep/options.ts';
 import type { RenderOptions } from '../../show/render/options.ts';
 import { sweepPage, sweepStepLine } from '../../show/render/text/sweep.ts';
 import { toCsv, toHtml } from '../../show/report/index.ts';
 import { DTYPES, type DType } from '../../types/dtypes.ts';
-import type { SweepOptions } from '../../types/index.ts';
 import type { Command, CommandOutcome, Context, OptionValues } from '../core/command.ts';
-import { choice, count, elements, flag, isGiven, list, shapes, size, sizes, text } from '../core/options.ts';
+import { isGiven, sizeOf, text } from '../core/options.ts';
+import { optionTable, ownOptions, typedList, typedOptions, typedText } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
-import { FULL, kinds, OUTPUT_OPTIONS, probeOptions, SAFETY_OPTIONS } from './probe-options.ts';
+import { REPORTS } from './probe-options.ts';
 import { runProbe, sweepExit } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
 const NAME = 'sweep';
+
+/** Sizes, as they are typed. */
+export const TYPED_SIZES = {
+  sizes: typedList((words, name) => words.map((word) => sizeInList(word, name)), {
+    placeholder: '<sizes>',
+    help: 'Such as 1GB,2GiB: GB is 10^9 bytes, GiB is 2^30',
+  }),
+  from: bytes({ ...SOME_BYTES, help: 'First size of a range' }),
+  to: bytes({ ...SOME_BYTES, help: 'Last size of a range' }),
+  step: bytes({ ...SOME_BYTES, help: 'Increment of a range (default: each size doubles)' }),
+  dtype: typedList((words) => words.map(dtypeOf), {
+    placeholder: '<type>',
+    words: DTYPES,
+    help: 'Element types of tensors, such as float32,bf16,int4',
+  }),
+  shape: typedList((words, name) => words.map((word) => shapeOf(word, name)), {
+    placeholder: '<shapes>',
+    help: 'Shapes of tensors, such as 8192x8192,4096',
+  }),
+  elements: typedText(elementsOf, {
+    placeholder: '<n>',
+    help: 'Number of elements instead of shapes, such as 1e9',
+  }),
+  full: flag({ help: 'Show the counters that moved and the pictures, too', section: 'Reports' }),
+};
 
 export const sweepCommand: Command = {
   name: NAME,
@@ -24,60 +51,7 @@ export const sweepCommand: Command = {
     'In a child process, allocates each size, has the GPU write every byte twice, and frees it. Shows the times and the bandwidth; with --full by how much each counter moved. ' +
     'A step that would take the host below its floor is refused, with the reason.\n' +
     'Sizes are a list, a range, tensors or a preset (default: quick). Ctrl-C stops the sweep and prints the results so far.',
-  options: {
-    kind: {
-      type: 'string',
-      list: true,
-      placeholder: '<kind>',
-      values: [...KINDS, 'all'],
-      summary: `${KINDS.join(', ')}, separated by commas, or all (default device)`,
-    },
-    sizes: {
-      type: 'string',
-      list: true,
-      placeholder: '<sizes>',
-      summary: 'Such as 1GB,2GiB: GB is 10^9 bytes, GiB is 2^30',
-    },
-    from: { type: 'string', placeholder: '<size>', summary: 'First size of a range' },
-    to: { type: 'string', placeholder: '<size>', summary: 'Last size of a range' },
-    step: {
-      type: 'string',
-      placeholder: '<size>',
-      summary: 'Increment of a range (default: each size doubles)',
-    },
-    preset: {
-      type: 'string',
-      placeholder: '<preset>',
-      values: ['lab', 'quick'],
-      summary: 'lab: 1 to 80 GB in twelve steps; quick (the default): 0.25 to 2 GB',
-    },
-    dtype: {
-      type: 'string',
-      list: true,
-      placeholder: '<type>',
-      values: DTYPES,
-      summary: 'Element types of tensors, such as float32,bf16,int4',
-    },
-    shape: {
-      type: 'string',
-      list: true,
-      placeholder: '<shapes>',
-      summary: 'Shapes of tensors, such as 8192x8192,4096',
-    },
-    elements: { type: 'string', placeholder: '<n>', summary: 'Number of elements instead of shapes, such as 1e9' },
-    repeat: {
-      type: 'string',
-      placeholder: '<n>',
-      summary: `Repeats of each step: ${LIMITS.repeat.min} to ${LIMITS.repeat.max} (default 1)`,
-    },
-    oversubscribe: {
-      type: 'boolean',
-      summary: "Let managed memory exceed the device's memory (not on unified machines)",
-    },
-    full: { ...FULL, summary: 'Show the counters that moved and the pictures, too' },
-    ...OUTPUT_OPTIONS,
-    ...SAFETY_OPTIONS,
-  },
+  options: optionTable(TYPED_SIZES, REPORTS, SWEEP),
   examples: [
     { command: 'umaprobe sweep', means: 'a few small sizes' },
     { command: 'umaprobe sweep --preset lab --sim gb10', means: 'twelve sizes, on a simulated machine' },
@@ -92,11 +66,10 @@ export const sweepCommand: Command = {
 async function run(context: Context): Promise<CommandOutcome> {
   const { values, json } = context;
   const reports = reportsOf(values, json, NAME);
-  const options = sweepOptions(values);
+  const options = { ...typedOptions(values, SWEEP, NAME), ...sizesOf(values) };
   const { report, signalCode } = await runProbe(context, 'starting', ({ signal, prepared, live }) =>
     sweep({
       ...options,
-      ...probeOptions(values, NAME),
       signal,
       onEvent(event) {
         if (event.type !== 'step') return prepared(event);
@@ -110,22 +83,11 @@ async function run(context: Context): Promise<CommandOutcome> {
     }),
   );
   const forms = {
-    page: (options: RenderOptions) => sweepPage(report, options, { full: flag(values, 'full') }),
+    page: (options: RenderOptions) => sweepPage(report, options, { full: values.full === true }),
     csv: () => toCsv(report),
     html: () => toHtml(report),
   };
   return writeReports(reports, forms, report, sweepExit(report, signalCode), context);
-}
-
-function sweepOptions(values: OptionValues): SweepOptions {
-  const requested = kinds(values, NAME);
-  const repeat = count(values, 'repeat', LIMITS.repeat, NAME);
-  return {
-    ...sizeOptions(values),
-    ...(requested === undefined ? {} : { kinds: requested }),
-    ...(repeat === undefined ? {} : { repeat }),
-    ...(flag(values, 'oversubscribe') ? { oversubscribe: true } : {}),
-  };
 }
 
 /** The ways to give sizes, and the options of each. */
@@ -136,23 +98,20 @@ const SIZE_SOURCES = {
   preset: ['preset'],
 } as const;
 
-function sizeOptions(values: OptionValues): Pick<SweepOptions, 'sizes' | 'range' | 'tensors' | 'preset'> {
+function sizesOf(values: OptionValues): Pick<SweepOptions, 'sizes' | 'range' | 'tensors'> {
   const typed = Object.values(SIZE_SOURCES).map((names) => names.filter((name) => isGiven(values, name)));
-  const used = typed.filter((names) => names.length > 0);
-  if (used.length > 1) {
-    const [first = [], second = []] = used;
-    throw new UsageError(`--${first[0]} and --${second[0]} both set the sizes: give one of them.`, NAME);
-  }
-  if (isGiven(values, 'sizes')) return { sizes: sizes(values, 'sizes', NAME) ?? [] };
-  if (used.includes(typed[1] ?? [])) return { range: range(values) };
-  if (used.includes(typed[2] ?? [])) return { tensors: tensors(values) };
-  return { preset: choice(values, 'preset', ['lab', 'quick'] as const, 'quick', NAME) };
+  const [first, second] = typed.filter((names) => names.length > 0);
+  if (second !== undefined)
+    throw new UsageError(`--${first?.[0]} and --${second[0]} both set the sizes: give one of them.`, NAME);
+  const own = ownOptions(values, TYPED_SIZES, NAME);
+  if (own.sizes !== undefined) return { sizes: own.sizes };
+  if (first === typed[1]) return { range: rangeOf(own, values) };
+  return first === typed[2] ? { tensors: tensorsOf(own) } : {};
 }
 
-function range(values: OptionValues): NonNullable<SweepOptions['range']> {
-  const from = size(values, 'from', NAME);
-  const to = size(values, 'to', NAME);
-  const step = size(values, 'step', NAME);
+type Own = CheckedOf<typeof TYPED_SIZES>;
+
+function rangeOf({ from, step, to }: Own, values: OptionValues): NonNullable<SweepOptions['range']> {
   if (from === undefined || to === undefined)
     throw new UsageError(
       `A range needs both --from and --to; --${from === undefined ? 'from' : 'to'} is missing.`,
@@ -163,6 +122,24 @@ function range(values: OptionValues): NonNullable<SweepOptions['range']> {
   return { from, to, ...(step === undefined ? {} : { step }) };
 }
 
+function tensorsOf({ dtype: dtypes, elements, shape: shapes }: Own): NonNullable<SweepOptions['tensors']> {
+  if (dtypes === undefined) throw new UsageError('Tensors need element types: --dtype float32,bf16.', NAME);
+  if (shapes === undefined && elements === undefined)
+    throw new UsageError('Tensors need --shape 8192x8192 or --elements 1e9.', NAME);
+  if (shapes !== undefined && elements !== undefined)
+    throw new UsageError('--shape and --elements both set the number of elements: give one of them.', NAME);
+  return {
+    dtypes,
+    ...(shapes === undefined ? {} : { shapes }),
+    ...(elements === undefined ? {} : { elements }),
+  };
+}
+
+function sizeInList(word: string, name: string): number {
+  if (!word.includes('..')) return sizeOf(word, name, NAME);
+  throw new UsageError(`${name} "${word}" is no list, such as 1GB,4GB; a range is --from 1GB --to 4GB.`, NAME);
+}
+
 /** The element type with a name, in any case. */
 function dtypeOf(word: string): DType {
   const type = dataType(word);
@@ -171,18 +148,18 @@ function dtypeOf(word: string): DType {
   throw new UsageError(`--dtype "${word}" is not an element type.${hint}`, NAME);
 }
 
-function tensors(values: OptionValues): NonNullable<SweepOptions['tensors']> {
-  const dtypes = list(values, 'dtype', NAME)?.map(dtypeOf);
-  const dimensions = shapes(values, 'shape', NAME);
-  const number = elements(values, 'elements', NAME);
-  if (dtypes === undefined) throw new UsageError('Tensors need element types: --dtype float32,bf16.', NAME);
-  if (dimensions === undefined && number === undefined)
-    throw new UsageError('Tensors need --shape 8192x8192 or --elements 1e9.', NAME);
-  if (dimensions !== undefined && number !== undefined)
-    throw new UsageError('--shape and --elements both set the number of elements: give one of them.', NAME);
-  return {
-    dtypes,
-    ...(dimensions === undefined ? {} : { shapes: dimensions }),
-    ...(number === undefined ? {} : { elements: number }),
-  };
+/** "8192x8192" → [8192, 8192]. */
+function shapeOf(word: string, name: string): number[] {
+  const shape = parseShape(word);
+  if (shape === null || !shape.every(Number.isSafeInteger))
+    throw new UsageError(`${name} "${word}" is not a shape, such as 8192x8192 or 4096.`, NAME);
+  if (shape.includes(0)) throw new UsageError(`${name} "${word}" has a dimension of 0, so it holds nothing.`, NAME);
+  return shape;
+}
+
+/** "1e9", "1000000" → a whole number of elements. */
+function elementsOf(word: string, name: string): number {
+  const number = parseElements(word);
+  if (number !== null) return number;
+  throw new UsageError(`${name} "${word}" is not a whole number of elements, such as 1e9, from 1 to 2^53 − 1.`, NAME);
 }

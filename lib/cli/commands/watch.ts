@@ -1,23 +1,55 @@
 import { hostname } from 'node:os';
 import { clean, formatBytes, formatDuration, jsonText } from '../../base/format.ts';
+import { SOME_BYTES } from '../../base/limits.ts';
+import { bytes, type CheckedOf, flag, integer, milliseconds } from '../../base/options.ts';
 import { headroom } from '../../core/memory/headroom.ts';
 import { watch } from '../../core/snapshot/watch.ts';
 import { readingLine } from '../../show/render/text/watch.ts';
 import type { Level, Snapshot } from '../../types/index.ts';
 import { type Command, type Context, finished, type OptionValues } from '../core/command.ts';
-import { CONDITION_TEXT, type Condition, parseCondition } from '../core/condition.ts';
+import { CONDITION_TEXT, parseCondition } from '../core/condition.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
-import { choice, count, duration, durationRange, EXACT, flag, INTERVAL, size, text } from '../core/options.ts';
+import { isGiven } from '../core/options.ts';
 import { type Program, programOf, runProgram } from '../core/program.ts';
-import { DEADLINE, deadline, MEMGETINFO } from '../core/reading-options.ts';
+import { DEADLINE, EXACT, intervalOf, memGetInfo } from '../core/reading-options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
+import { optionTable, ownOptions, typedText } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import type { Output } from './watch-live.ts';
 
 const NAME = 'watch';
-/** A week. */
-const TIMEOUT = { min: 1000, max: 168 * 3_600_000 };
+
+const OPTIONS = {
+  intervalMs: intervalOf(1000, 'Time between readings'),
+  count: integer({ min: 1, default: null, help: 'Stop after n readings' }),
+  until: typedText((word) => parseCondition(word, 'until', NAME), {
+    default: null,
+    placeholder: '<condition>',
+    help: `Exit when it holds: ${CONDITION_TEXT}; commas mean and`,
+  }),
+  // A week.
+  timeoutMs: milliseconds({
+    min: 1000,
+    max: 168 * 3_600_000,
+    default: null,
+    help: 'With --until: give up after this time',
+  }),
+  exec: flag({
+    help: 'Run the command after -- when --until holds, else at each change of the verdict; without a shell, the document on stdin',
+  }),
+  alertBytes: bytes({
+    ...SOME_BYTES,
+    default: null,
+    help: 'Ring, or write a line to stderr, when less than this is available, and at each change of the verdict',
+  }),
+  full: flag({ help: 'Every counter, as many as the window has rows for' }),
+  ...EXACT,
+  memGetInfo: memGetInfo('auto', 'How to read cudaMemGetInfo'),
+  ...DEADLINE,
+};
+
+type WatchSettings = CheckedOf<typeof OPTIONS> & { program: Program | null };
 
 export const watchCommand: Command = {
   name: NAME,
@@ -27,42 +59,7 @@ export const watchCommand: Command = {
     'and with --json one snapshot document per line (JSON Lines).\n' +
     'Does not read cudaMemGetInfo by default: each reading would create a CUDA context in a child process.\n' +
     'Exit code with --until: 0 when the condition holds, 1 if it did not within --timeout or --count.',
-  options: {
-    interval: {
-      type: 'string',
-      placeholder: '<time>',
-      summary: `Time between readings: ${durationRange(INTERVAL)} (default 1s)`,
-    },
-    count: { type: 'string', placeholder: '<n>', summary: 'Stop after n readings' },
-    until: {
-      type: 'string',
-      placeholder: '<condition>',
-      summary: `Exit when it holds: ${CONDITION_TEXT}; commas mean and`,
-    },
-    timeout: {
-      type: 'string',
-      placeholder: '<time>',
-      summary: `With --until: give up after this time, ${durationRange(TIMEOUT)}`,
-    },
-    exec: {
-      type: 'boolean',
-      summary:
-        'Run the command after -- when --until holds, else at each change of the verdict; without a shell, the document on stdin',
-    },
-    alert: {
-      type: 'string',
-      placeholder: '<size>',
-      summary: 'Ring, or write a line to stderr, when less than this is available, and at each change of the verdict',
-    },
-    full: { type: 'boolean', summary: 'Every counter, as many as the window has rows for' },
-    exact: EXACT,
-    memgetinfo: {
-      type: 'string',
-      placeholder: '<needed|child|auto|never>',
-      summary: 'How to read cudaMemGetInfo (default auto)',
-    },
-    deadline: DEADLINE,
-  },
+  options: optionTable(OPTIONS),
   examples: [
     { command: 'umaprobe watch', means: 'until you press q' },
     { command: "umaprobe watch --until 'safe>=60GiB' --timeout 10m", means: 'wait until 60 GiB can be loaded' },
@@ -77,42 +74,14 @@ export const watchCommand: Command = {
   },
 };
 
-interface WatchSettings {
-  intervalMs: number;
-  readings: number;
-  until: Condition | null;
-  /** null: no limit. */
-  timeoutMs: number | null;
-  program: Program | null;
-  /** null: no alerts. */
-  alertBytes: number | null;
-  memGetInfo: (typeof MEMGETINFO)[number];
-  deadlineMs: number;
-  full: boolean;
-  exact: boolean;
-}
-
 function settingsOf({ env, rest, values }: Context): WatchSettings {
-  const until = text(values, 'until');
-  const timeout = text(values, 'timeout');
-  if (timeout !== undefined && until === undefined)
+  if (isGiven(values, 'timeout') && !isGiven(values, 'until'))
     throw new UsageError('--timeout limits --until, which is missing; --count ends after a number of readings.', NAME);
-  return {
-    intervalMs: duration(values, 'interval', INTERVAL, 1000, NAME),
-    readings: count(values, 'count', { min: 1 }, NAME) ?? Number.POSITIVE_INFINITY,
-    until: until === undefined ? null : parseCondition(until, 'until', NAME),
-    timeoutMs: timeout === undefined ? null : duration(values, 'timeout', TIMEOUT, 0, NAME),
-    program: program(values, rest, env),
-    alertBytes: size(values, 'alert', NAME) ?? null,
-    memGetInfo: choice(values, 'memgetinfo', MEMGETINFO, 'auto', NAME),
-    deadlineMs: deadline(values, NAME),
-    full: flag(values, 'full'),
-    exact: flag(values, 'exact'),
-  };
+  return { ...ownOptions(values, OPTIONS, NAME), program: program(values, rest, env) };
 }
 
 function program(values: OptionValues, rest: readonly string[], env: NodeJS.ProcessEnv): Program | null {
-  if (!flag(values, 'exec')) {
+  if (values.exec !== true) {
     if (rest.length === 0) return null;
     throw new UsageError(
       `The command after "--" needs --exec: umaprobe watch --exec -- ${rest.map(clean).join(' ')}.`,
@@ -163,7 +132,7 @@ async function readings(
 ): Promise<number> {
   const { deadlineMs, intervalMs, memGetInfo, until } = settings;
   const alerts = new Alerts(settings.alertBytes);
-  let left = settings.readings;
+  let left = settings.count ?? Number.POSITIVE_INFINITY;
   for await (const snapshot of watch({ intervalMs, memGetInfo, deadlineMs, hiddenDevices: true, signal })) {
     for (const sentence of alerts.see(snapshot)) output.alert(sentence, snapshot);
     await output.show(snapshot);

@@ -15,6 +15,8 @@ export interface OptionSpec {
   values?: readonly string[];
   /** Heading of the help under which it stands, after options without one. */
   section?: string;
+  /** Type, range and words as a JSON Schema, for agents. */
+  schema?: object;
 }
 
 export type OptionTable = Readonly<Record<string, OptionSpec>>;

@@ -3,7 +3,8 @@
  * start than all of it (170 ms on an H200), and does so on threads of its own.
  */
 import { loadSnapshot, snapshot } from '../../core/snapshot/index.ts';
-import type { Snapshot, SnapshotOptions } from '../../types/index.ts';
+import type { SnapshotOptions } from '../../core/snapshot/options.ts';
+import type { Snapshot } from '../../types/index.ts';
 
 /** Options of `umaprobe` if no option says otherwise. */
 export const PLAIN_READING = {

@@ -1,8 +1,7 @@
 /** Options of every command, and readers that turn a typed option into a checked value. */
 import { parseDuration, parseSize, typedDuration, typedSize } from '../../base/format.ts';
-import { LIMITS, type Range, SOME_BYTES } from '../../base/limits.ts';
+import { type Range, SOME_BYTES } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
-import { parseElements, parseShape } from '../../core/memory/tensors.ts';
 import type { Command, OptionTable, OptionValues } from './command.ts';
 import { UsageError } from './usage.ts';
 
@@ -18,13 +17,7 @@ export const GLOBAL_OPTIONS: OptionTable = {
   version: { type: 'boolean', short: 'V', summary: 'Show the version' },
 };
 
-/** Option of every command that prints amounts. */
-export const EXACT = { type: 'boolean', summary: 'Every digit instead of GiB and GB' } as const;
-
-/** Time between readings on a screen: what changes more often cannot be read. */
-export const INTERVAL = { ...LIMITS.intervalMs, min: 100 };
-
-/** Options of every command that apply to this one. */
+/** Those of every command that apply to this one. */
 export function optionsOfEvery({ readsMachine }: Pick<Command, 'readsMachine'>): OptionTable {
   return Object.fromEntries(Object.entries(GLOBAL_OPTIONS).filter(([name]) => name !== 'sim' || readsMachine));
 }
@@ -38,33 +31,20 @@ export function text(values: OptionValues, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** One of a list of choices. */
-export function choice<T extends string>(
-  values: OptionValues,
-  name: string,
-  choices: readonly T[],
-  fallback: T,
-  command: string,
-): T {
-  const value = text(values, name);
-  if (value === undefined) return fallback;
+/** @param what names the option in the error: "--kind". */
+export function choiceOf<T extends string>(value: string, what: string, command: string, choices: readonly T[]): T {
   const found = choices.find((candidate) => candidate === value);
   if (found !== undefined) return found;
-  throw new UsageError(
-    `--${name} "${value}" is not one of ${choices.join(', ')}.${didYouMean(value, choices)}`,
-    command,
-  );
+  throw new UsageError(`${what} "${value}" is not one of ${choices.join(', ')}.${didYouMean(value, choices)}`, command);
 }
 
 /** A whole number within its range. */
-export function count(values: OptionValues, name: string, range: Range, command: string): number | undefined {
+export function wholeOf(value: string, what: string, command: string, range: Range): number {
   const { min, max = Number.MAX_SAFE_INTEGER } = range;
-  const value = text(values, name);
-  if (value === undefined) return undefined;
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (number >= min && number <= max) return number;
   const expected = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-  throw new UsageError(`--${name} "${value}" is not a whole number ${expected}.${thousandsHint(value)}`, command);
+  throw new UsageError(`${what} "${value}" is not a whole number ${expected}.${thousandsHint(value)}`, command);
 }
 
 /** "32k" of tokens is 32,768 to some and 32,000 to others. */
@@ -74,32 +54,23 @@ function thousandsHint(value: string): string {
 }
 
 /** A number above 0 and up to `max`, such as a scale. */
-export function positive(values: OptionValues, name: string, max: number, command: string): number | undefined {
-  const value = text(values, name);
-  if (value === undefined) return undefined;
+export function positiveOf(value: string, what: string, command: string, max: number): number {
   const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
   if (number > 0 && number <= max) return number;
-  throw new UsageError(`--${name} "${value}" is not a number above 0 and up to ${max}.`, command);
+  throw new UsageError(`${what} "${value}" is not a number above 0 and up to ${max}.`, command);
 }
 
 /** A time with its unit, in milliseconds. */
-export function duration(
-  values: OptionValues,
-  name: string,
-  range: Required<Range>,
-  fallbackMs: number,
-  command: string,
-): number {
-  const value = text(values, name);
-  if (value === undefined) return fallbackMs;
-  const ms = parseDuration(value);
-  if (ms === null) throw new UsageError(`--${name} "${value}" ${durationProblem(value)}`, command);
+export function durationOf(value: string, what: string, command: string, range: Required<Range>): number {
+  // A second without a unit is not zero of them.
+  const ms = range.min === 0 && value.trim() === '0' ? 0 : parseDuration(value);
+  if (ms === null) throw new UsageError(`${what} "${value}" ${durationProblem(value)}`, command);
   if (ms >= range.min && ms <= range.max) return ms;
-  throw new UsageError(`--${name} "${value}" is outside ${durationRange(range)}.`, command);
+  throw new UsageError(`${what} "${value}" is outside ${durationRange(range)}.`, command);
 }
 
 /** "100ms to 24h". */
-export function durationRange({ min, max }: Required<Range>): string {
+function durationRange({ min, max }: Required<Range>): string {
   return `${typedDuration(min)} to ${typedDuration(max)}`;
 }
 
@@ -142,67 +113,14 @@ function readings(number: string): string {
   return `${large}, ${number}GiB (powers of 1024) or ${number}B (bytes)`;
 }
 
-/** The size given with an option; undefined: the option was not given. */
-export function size(
-  values: OptionValues,
-  name: string,
-  command: string,
-  range: Range = SOME_BYTES,
-): number | undefined {
-  const word = text(values, name);
-  return word === undefined ? undefined : sizeOf(word, `--${name}`, command, range);
-}
-
-/** "1GB,2GiB" → bytes. */
-export function sizes(values: OptionValues, name: string, command: string): number[] | undefined {
-  return list(values, name, command)?.map((word) => {
-    if (word.includes('..'))
-      throw new UsageError(`--${name} "${word}" is no list, such as 1GB,4GB; a range is --from 1GB --to 4GB.`, command);
-    return sizeOf(word, `--${name}`, command);
-  });
-}
-
-/** True if the option was given. */
+/** Whether the option was given. */
 export function isGiven(values: OptionValues, name: string): boolean {
   return values[name] !== undefined;
 }
 
-/** The values of an option that may be given more than once, as they were typed. */
-export function texts(values: OptionValues, name: string): readonly string[] | undefined {
-  const value = values[name];
-  return typeof value === 'object' ? value : undefined;
-}
-
-/** The same, each with entries separated by commas; an empty entry is a mistake. */
-export function list(values: OptionValues, name: string, command: string): string[] | undefined {
-  return texts(values, name)?.flatMap((value) => {
-    const entries = value.split(',').map((entry) => entry.trim());
-    if (entries.includes(''))
-      throw new UsageError(`--${name} "${value}" has an empty entry between its commas.`, command);
-    return entries;
-  });
-}
-
-/** "8192x8192,4096" → [[8192, 8192], [4096]]. */
-export function shapes(values: OptionValues, name: string, command: string): number[][] | undefined {
-  return list(values, name, command)?.map((word) => {
-    const shape = parseShape(word);
-    if (shape === null || !shape.every(Number.isSafeInteger))
-      throw new UsageError(`--${name} "${word}" is not a shape, such as 8192x8192 or 4096.`, command);
-    if (shape.includes(0))
-      throw new UsageError(`--${name} "${word}" has a dimension of 0, so it holds nothing.`, command);
-    return shape;
-  });
-}
-
-/** "1e9", "1000000" → a whole number of elements. */
-export function elements(values: OptionValues, name: string, command: string): number | undefined {
-  const word = text(values, name);
-  if (word === undefined) return undefined;
-  const number = parseElements(word);
-  if (number !== null) return number;
-  throw new UsageError(
-    `--${name} "${word}" is not a whole number of elements, such as 1e9, from 1 to 2^53 − 1.`,
-    command,
-  );
+/** The entries of a value that are separated by commas; an empty entry is a mistake. */
+export function entriesOf(value: string, what: string, command: string): string[] {
+  const entries = value.split(',').map((entry) => entry.trim());
+  if (!entries.includes('')) return entries;
+  throw new UsageError(`${what} "${value}" has an empty entry between its commas.`, command);
 }

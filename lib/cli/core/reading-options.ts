@@ -1,24 +1,23 @@
-/** The options of the commands that read the machine. */
+/** The options of the commands that read the machine, and of those that print amounts. */
 
-import { LIMITS } from '../../base/limits.ts';
-import type { OptionValues } from './command.ts';
+import { type CheckedOf, flag, milliseconds, oneOf } from '../../base/options.ts';
+import { MEMORY } from '../../core/snapshot/options.ts';
 import { PLAIN_READING } from './early-reading.ts';
-import { duration, durationRange } from './options.ts';
 
-export const DEADLINE = {
-  type: 'string',
-  placeholder: '<time>',
-  summary: `Time limit for CUDA, NVML and files of the kernel: ${durationRange(LIMITS.deadlineMs)} (default 2s); without an answer, values are unknown`,
-} as const;
+/** Every digit of amounts. */
+export const EXACT = { exact: flag({ help: 'Every digit instead of GiB and GB' }) };
 
-export function deadline(values: OptionValues, command: string): number {
-  return duration(values, 'deadline', LIMITS.deadlineMs, PLAIN_READING.deadlineMs, command);
-}
+export const DEADLINE = { deadlineMs: MEMORY.deadlineMs };
 
-/** The same for a reading: a reading in a child process has at least as long. */
-export function deadlines(values: OptionValues, command: string): { deadlineMs: number; childDeadlineMs: number } {
-  const deadlineMs = deadline(values, command);
+/** Limits of a reading: what is read in a child process has at least as long. */
+export function limitsOf({ deadlineMs }: CheckedOf<typeof DEADLINE>): { deadlineMs: number; childDeadlineMs: number } {
   return { deadlineMs, childDeadlineMs: Math.max(PLAIN_READING.childDeadlineMs, deadlineMs) };
 }
 
-export const MEMGETINFO = ['needed', 'child', 'auto', 'never'] as const;
+/** How cudaMemGetInfo is read. */
+export const memGetInfo = <Default extends 'needed' | 'auto'>(fallback: Default, help: string) =>
+  oneOf(['needed', 'child', 'auto', 'never'], { default: fallback, flag: 'memgetinfo', help });
+
+/** Time between readings on a screen: what changes more often cannot be read. */
+export const intervalOf = (fallback: number, help: string) =>
+  milliseconds({ min: 100, max: 3_600_000, default: fallback, help });

@@ -183,16 +183,9 @@ function specOf(command: Command, option: string): OptionSpec {
   return spec;
 }
 
-/** Placeholders of options whose value is a number. */
-const NUMBERS: readonly (string | undefined)[] = ['<n>', '<tokens>', '<share>'];
-
-function schemaOf({ list, placeholder = '', summary, type, values }: OptionSpec): object {
-  if (type === 'boolean') return { type, description: summary };
-  if (list === true) return { type: 'array', items: { type: 'string' }, description: summary };
-  if (placeholder === '<size>') return { type: 'string', description: `${summary}, such as 14GB or 14GiB` };
-  if (NUMBERS.includes(placeholder)) return { type: 'number', description: summary };
-  const words = values ?? (placeholder.includes('|') ? placeholder.slice(1, -1).split('|') : undefined);
-  return { type: 'string', ...(words === undefined ? {} : { enum: words }), description: summary };
+/** An option as an argument. A size is a text, because a number of bytes has no unit that can be read. */
+function schemaOf({ placeholder, schema, summary }: OptionSpec): object {
+  return { ...schema, description: placeholder === '<size>' ? `${summary}, such as 14GB or 14GiB` : summary };
 }
 
 function checkNames(tool: string, values: unknown, known: readonly string[]): Record<string, unknown> {

@@ -1,17 +1,13 @@
 /** Compaction, with the contiguity gate before and after. */
 
+import { abortable } from '../../base/abort.ts';
 import { UmaError } from '../../base/errors.ts';
 import { formatBytes } from '../../base/format.ts';
-import type {
-  BlocksByOrder,
-  CompactOptions,
-  CompactReport,
-  ContiguityGate,
-  FreeBlocks,
-  Snapshot,
-} from '../../types/index.ts';
+import { type CheckedOf, checkOptions } from '../../base/options.ts';
+import type { BlocksByOrder, CompactReport, ContiguityGate, FreeBlocks, Snapshot } from '../../types/index.ts';
 import { contiguityGate, type GateReading, gateText, meetsGate, readGate } from '../memory/contiguity.ts';
 import { refusalOf } from '../memory/judge.ts';
+import { COMPACT, type CompactOptions } from './options.ts';
 import { receipt, snapshotCounters } from './receipt.ts';
 import type { Sysctl } from './sysctl.ts';
 import { assertMayWrite, type SysctlWrite, writeSysctl } from './sysctl-write.ts';
@@ -19,9 +15,14 @@ import type { System } from './system.ts';
 
 const SYSCTL: Sysctl = { name: 'compact_memory' };
 
-export async function compactMemory(
+export async function compactMemory(system: System, given: CompactOptions): Promise<CompactReport> {
+  const options = checkOptions('compact()', given, COMPACT);
+  return abortable(options.signal, () => compactNow(system, options));
+}
+
+async function compactNow(
   system: System,
-  { gate: requestedGate = {}, always = false, sudo = false, signal }: CompactOptions,
+  { gate: requestedGate, always, sudo, signal }: CheckedOf<typeof COMPACT>,
 ): Promise<CompactReport> {
   const started = performance.now();
   const before = await system.takeSnapshot('needed');

@@ -1,11 +1,14 @@
 /** Drops caches, and returns a receipt. */
 
+import { abortable } from '../../base/abort.ts';
 import { toUmaError } from '../../base/errors.ts';
 import { isFailure } from '../../base/facts.ts';
-import type { DropOptions, DropReport, Snapshot } from '../../types/index.ts';
+import { type CheckedOf, checkOptions } from '../../base/options.ts';
+import type { DropReport, Snapshot } from '../../types/index.ts';
 import { unifiedDevice } from '../memory/headroom.ts';
 import { refuseUnderPressure } from '../memory/pressure.ts';
 import { mappedModelWarnings } from './mapped-models.ts';
+import { DROP, type DropOptions } from './options.ts';
 import { difference, receipt, snapshotCounters } from './receipt.ts';
 import type { Sysctl } from './sysctl.ts';
 import { assertMayWrite, writeSysctl } from './sysctl-write.ts';
@@ -17,9 +20,13 @@ const MEANING: Readonly<Record<1 | 2 | 3, string>> = {
   3: "page cache, slab and all shrinkers, including from driver 590 on the GPU driver's pools of freed memory",
 };
 
-export type CheckedDropOptions = Required<Omit<DropOptions, 'signal'>> & { signal?: AbortSignal | undefined };
+export async function drop(system: System, given: DropOptions): Promise<DropReport> {
+  const options = checkOptions('dropCaches()', given, DROP);
+  return abortable(options.signal, () => dropNow(system, options));
+}
 
-export async function drop(system: System, options: CheckedDropOptions): Promise<DropReport> {
+/** The same with checked options; what the kernel does is waited for. */
+export async function dropNow(system: System, options: CheckedOf<typeof DROP>): Promise<DropReport> {
   const { level, force, sudo } = options;
   const started = performance.now();
   const sysctl: Sysctl = { name: 'drop_caches', level };

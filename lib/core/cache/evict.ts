@@ -2,11 +2,13 @@
 
 import { inBatches } from '../../base/event-loop.ts';
 import { reason } from '../../base/facts.ts';
-import type { EvictedFile, EvictOptions, EvictReport } from '../../types/index.ts';
+import { checkOptions } from '../../base/options.ts';
+import type { EvictedFile, EvictReport } from '../../types/index.ts';
 import type { NativeCachedFile, NativeWalkBatch, NativeWalkOptions } from '../native/contract.ts';
 import { type Inode, inodePairs } from './inodes.ts';
 import { LargestN } from './largest.ts';
 import { type Mapper, mapperList, mappingsOf } from './mappings.ts';
+import { checkPaths, EVICT, type EvictOptions } from './options.ts';
 import { findEvictable } from './prepare/evictable.ts';
 import { currentCounters, receipt } from './receipt.ts';
 import { assertHasFiles, type System } from './system.ts';
@@ -18,11 +20,9 @@ const PATHS_PER_WALK = 1000;
 
 type WalkedFile = NativeCachedFile & Inode;
 
-export async function evict(
-  system: System,
-  paths: readonly string[],
-  { top = 20, sync = false, signal, onEvent }: EvictOptions,
-): Promise<EvictReport> {
+export async function evict(system: System, paths: readonly string[], given: EvictOptions): Promise<EvictReport> {
+  checkPaths('paths', paths);
+  const { top, sync, signal, onEvent } = checkOptions('evictFiles()', given, EVICT);
   const started = performance.now();
   const at = new Date().toISOString();
   assertHasFiles(system, 'cache evict');

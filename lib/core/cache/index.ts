@@ -1,34 +1,31 @@
-/** The page cache: status, evict, drop, compact, reclaim, prepare. A call imports the checks of its options and its work. */
+/** The page cache: status, evict, drop, compact, reclaim, prepare. A call imports its work, with the checks of its options. */
 
-import { abortable } from '../../base/abort.ts';
 import { lazy } from '../../base/lazy.ts';
 import type {
   CacheStatus,
-  CacheStatusOptions,
-  CompactOptions,
   CompactReport,
-  DropOptions,
   DropReport,
-  EvictOptions,
   EvictReport,
-  PrepareOptions,
   PrepareReport,
-  ReclaimOptions,
   ReclaimReport,
 } from '../../types/index.ts';
+import type {
+  CacheStatusOptions,
+  CompactOptions,
+  DropOptions,
+  EvictOptions,
+  PrepareOptions,
+  ReclaimOptions,
+} from './options.ts';
 
-const loadStatus = lazy(() => Promise.all([loadShared(), import('./status.ts')]));
-const loadEvict = lazy(() => Promise.all([loadShared(), import('./evict.ts')]));
-const loadDrop = lazy(() => Promise.all([loadShared(), import('./drop.ts')]));
-const loadCompact = lazy(() => Promise.all([loadShared(), import('./compact.ts')]));
-const loadReclaim = lazy(() => Promise.all([loadShared(), import('./reclaim.ts')]));
-const loadPrepare = lazy(() => Promise.all([loadShared(), import('./prepare/run.ts')]));
-
-/** The checks of all options, and the system that the functions act on. */
-async function loadShared() {
-  const [options, { thisSystem }] = await Promise.all([import('./options.ts'), import('./system.ts')]);
-  return { ...options, thisSystem };
-}
+/** The system that the functions act on. */
+const loadSystem = lazy(() => import('./system.ts'));
+const loadStatus = lazy(() => Promise.all([loadSystem(), import('./status.ts')]));
+const loadEvict = lazy(() => Promise.all([loadSystem(), import('./evict.ts')]));
+const loadDrop = lazy(() => Promise.all([loadSystem(), import('./drop.ts')]));
+const loadCompact = lazy(() => Promise.all([loadSystem(), import('./compact.ts')]));
+const loadReclaim = lazy(() => Promise.all([loadSystem(), import('./reclaim.ts')]));
+const loadPrepare = lazy(() => Promise.all([loadSystem(), import('./prepare/run.ts')]));
 
 /**
  * Reports how much of files, trees or model stores is cached, dirty and being written, which processes map it, and the
@@ -40,8 +37,7 @@ async function loadShared() {
  *   that cannot be read are listed in the report.
  */
 export async function cacheStatus(paths?: readonly string[], options: CacheStatusOptions = {}): Promise<CacheStatus> {
-  const [{ checkStatusOptions, thisSystem }, { statusOf }] = await loadStatus();
-  checkStatusOptions(paths, options);
+  const [{ thisSystem }, { statusOf }] = await loadStatus();
   return statusOf(thisSystem(), paths, options);
 }
 
@@ -54,8 +50,7 @@ export async function cacheStatus(paths?: readonly string[], options: CacheStatu
  * @throws as `cacheStatus`.
  */
 export async function evictFiles(paths: readonly string[], options: EvictOptions = {}): Promise<EvictReport> {
-  const [{ checkEvictOptions, thisSystem }, { evict }] = await loadEvict();
-  checkEvictOptions(paths, options);
+  const [{ thisSystem }, { evict }] = await loadEvict();
   return evict(thisSystem(), paths, options);
 }
 
@@ -67,9 +62,8 @@ export async function evictFiles(paths: readonly string[], options: EvictOptions
  *   no such file, or `sudo` or `sysctl` is missing.
  */
 export async function dropCaches(options: DropOptions = {}): Promise<DropReport> {
-  const [{ checkDropOptions, thisSystem }, { drop }] = await loadDrop();
-  const checked = checkDropOptions(options);
-  return abortable(checked.signal, () => drop(thisSystem(), checked));
+  const [{ thisSystem }, { drop }] = await loadDrop();
+  return drop(thisSystem(), options);
 }
 
 /**
@@ -78,9 +72,8 @@ export async function dropCaches(options: DropOptions = {}): Promise<DropReport>
  * @throws as `dropCaches`; `ERR_UMA_NOT_SUPPORTED` if the free blocks cannot be read.
  */
 export async function compact(options: CompactOptions = {}): Promise<CompactReport> {
-  const [{ checkCompactOptions, thisSystem }, { compactMemory }] = await loadCompact();
-  const signal = checkCompactOptions(options);
-  return abortable(signal, () => compactMemory(thisSystem(), options));
+  const [{ thisSystem }, { compactMemory }] = await loadCompact();
+  return compactMemory(thisSystem(), options);
 }
 
 /**
@@ -92,9 +85,8 @@ export async function compact(options: CompactOptions = {}): Promise<CompactRepo
  *   `ERR_UMA_PERMISSION` for a cgroup of another user.
  */
 export async function reclaim(options: ReclaimOptions): Promise<ReclaimReport> {
-  const [{ checkReclaimOptions, thisSystem }, { reclaimFrom }] = await loadReclaim();
-  const checked = checkReclaimOptions(options);
-  return abortable(checked.signal, () => reclaimFrom(thisSystem(), checked));
+  const [{ thisSystem }, { reclaimFrom }] = await loadReclaim();
+  return reclaimFrom(thisSystem(), options);
 }
 
 /**
@@ -104,9 +96,8 @@ export async function reclaim(options: ReclaimOptions): Promise<ReclaimReport> {
  * @throws the signal's reason when it is aborted between steps; TypeError/RangeError for invalid arguments.
  */
 export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
-  const [{ checkPrepareOptions, thisSystem }, { prepareFor }] = await loadPrepare();
-  const checked = checkPrepareOptions(options);
-  return prepareFor(thisSystem(), checked);
+  const [{ thisSystem }, { prepareFor }] = await loadPrepare();
+  return prepareFor(thisSystem(), options);
 }
 
 /**

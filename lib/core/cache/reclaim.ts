@@ -1,12 +1,15 @@
 /** memory.reclaim of cgroup v2: asks the kernel to reclaim memory from the programs of one cgroup. */
 
+import { abortable } from '../../base/abort.ts';
 import { invalidValue } from '../../base/arguments.ts';
 import { toUmaError, UmaError } from '../../base/errors.ts';
 import { isFailure, reason } from '../../base/facts.ts';
+import { type CheckedOf, checkOptions } from '../../base/options.ts';
 import type { ReclaimReport } from '../../types/index.ts';
 import { kernelFiles } from '../host/files.ts';
 import { parseCgroup, parseNumber } from '../host/procfs.ts';
 import type { NativeBinding } from '../native/contract.ts';
+import { RECLAIM, type ReclaimOptions } from './options.ts';
 import { currentCounters, receipt } from './receipt.ts';
 import type { System } from './system.ts';
 
@@ -14,16 +17,14 @@ const ROOT = '/sys/fs/cgroup';
 /** The kernel reclaims until it has the amount or finds no more; with swap on a slow disk that takes minutes. */
 const LIMIT_MS = 600_000;
 
-export interface CheckedReclaimOptions {
-  bytes: number;
-  /** undefined: the cgroup of this process. */
-  cgroup?: string | undefined;
-  signal?: AbortSignal | undefined;
+export async function reclaimFrom(system: System, given: ReclaimOptions): Promise<ReclaimReport> {
+  const options = checkOptions('reclaim()', given, RECLAIM);
+  return abortable(options.signal, () => reclaimNow(system, options));
 }
 
-export async function reclaimFrom(
+async function reclaimNow(
   system: System,
-  { bytes, cgroup, signal }: CheckedReclaimOptions,
+  { bytes, cgroup, signal }: CheckedOf<typeof RECLAIM>,
 ): Promise<ReclaimReport> {
   const started = performance.now();
   const at = new Date().toISOString();

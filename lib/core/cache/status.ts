@@ -3,18 +3,13 @@
 import { inBatches } from '../../base/event-loop.ts';
 import { reason } from '../../base/facts.ts';
 import { fileCount, formatCount } from '../../base/format.ts';
-import type {
-  CachedFile,
-  CacheSplit,
-  CacheStatus,
-  CacheStatusOptions,
-  CacheTarget,
-  HostMemory,
-} from '../../types/index.ts';
+import { checkOptions } from '../../base/options.ts';
+import type { CachedFile, CacheSplit, CacheStatus, CacheTarget, HostMemory } from '../../types/index.ts';
 import type { NativeCachedFile, NativeWalkBatch } from '../native/contract.ts';
 import { type Inode, InodeRows } from './inodes.ts';
 import { LargestN } from './largest.ts';
 import { type Mappings, mappingsOf } from './mappings.ts';
+import { type CacheStatusOptions, checkPaths, STATUS } from './options.ts';
 import { assertHasFiles, type System } from './system.ts';
 import { selectTargets, type Target, TargetTally } from './targets.ts';
 import { FILES_PER_BATCH, type WalkHooks, walk } from './walk.ts';
@@ -32,8 +27,10 @@ interface ScannedTarget {
 export async function statusOf(
   system: System,
   paths: readonly string[] | undefined,
-  { top = 20, signal, onEvent }: CacheStatusOptions,
+  options: CacheStatusOptions,
 ): Promise<CacheStatus> {
+  if (paths !== undefined) checkPaths('paths', paths);
+  const { top, signal, onEvent } = checkOptions('cacheStatus()', options, STATUS);
   const started = performance.now();
   const at = new Date().toISOString();
   if (paths !== undefined) assertHasFiles(system, 'cache status');

@@ -45,20 +45,22 @@ export interface CommandResult {
   timedOut: boolean;
 }
 
-/** The machine that this process is bound to. */
+/** The machine that this process is bound to. The binary is loaded on the first use: options are checked without it. */
 export function thisSystem(): System {
-  const binding = native();
-  const name = binding.simulatedMachine();
-  const simulated = isFailure(name) ? null : name;
   return {
-    binding,
-    simulated,
+    get binding() {
+      return native();
+    },
+    get simulated() {
+      const name = native().simulatedMachine();
+      return isFailure(name) ? null : name;
+    },
     env: process.env,
     uid: process.geteuid?.() ?? 0,
     host: () => readHostMemory(),
     takeSnapshot: (memGetInfo = 'never') => snapshot({ memGetInfo, deadlineMs: SNAPSHOT_DEADLINE_MS }),
-    mayWrite: (path) => (simulated === null ? writeRefusal(path) : simulatedWriteRefusal()),
-    resolvePath: (path) => resolvePath(binding, path),
+    mayWrite: (path) => (isFailure(native().simulatedMachine()) ? writeRefusal(path) : simulatedWriteRefusal()),
+    resolvePath: (path) => resolvePath(native(), path),
     executable,
     run,
   };

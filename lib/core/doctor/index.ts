@@ -1,5 +1,6 @@
 import { lazy } from '../../base/lazy.ts';
-import type { DoctorOptions, DoctorReport } from '../../types/index.ts';
+import type { DoctorReport } from '../../types/index.ts';
+import type { DoctorOptions } from './options.ts';
 
 const load = lazy(() => import('./report.ts'));
 

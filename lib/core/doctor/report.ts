@@ -1,24 +1,16 @@
 /** Reads the facts that the chosen rows of the table of findings need, and shows the result of each. */
 
 import { abortable } from '../../base/abort.ts';
-import { checkKeys, checkSignal, checkText, invalidType, invalidValue, type Keys } from '../../base/arguments.ts';
 import { capitalized } from '../../base/format.ts';
+import { checkOptions } from '../../base/options.ts';
 import { FINDINGS, type FindingId } from '../../types/findings.ts';
-import type {
-  CheckResult,
-  CheckStatus,
-  DoctorOptions,
-  DoctorReport,
-  Finding,
-  ProcessesReport,
-  Snapshot,
-} from '../../types/index.ts';
+import type { CheckResult, CheckStatus, DoctorReport, Finding, ProcessesReport, Snapshot } from '../../types/index.ts';
 import { FINDING_IDS, outcomeOf, ROWS } from '../memory/findings/index.ts';
 import { type Need, NOTHING, type RowOutcome, UNKNOWN_EFFECT } from '../memory/findings/row.ts';
 import { processes } from '../processes/index.ts';
 import { snapshot } from '../snapshot/index.ts';
 import { readFacts } from './facts.ts';
-import { matching } from './select.ts';
+import { DOCTOR, type DoctorOptions } from './options.ts';
 
 /** Limit for the readings of CUDA, NVML and the child, in milliseconds. */
 const READING_LIMIT_MS = 2800;
@@ -28,12 +20,10 @@ const READING_LIMIT_MS = 2800;
  */
 const CONTEXT_MS = 1000;
 
-const KEYS: Keys<DoctorOptions> = { only: true, skip: true, signal: true };
-
 export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
-  checkKeys('doctor()', options, KEYS);
-  const ids = chosen(options);
-  return abortable(checkSignal(options.signal), () => report(ids));
+  const { only, signal, skip } = checkOptions('doctor()', options, DOCTOR);
+  const ids = FINDING_IDS.filter((id) => only.has(id) && !skip.has(id));
+  return abortable(signal, () => report(ids));
 }
 
 async function report(ids: readonly FindingId[]): Promise<DoctorReport> {
@@ -77,21 +67,6 @@ async function readContext(reading: Snapshot, started: number): Promise<Snapshot
   if (reading.libraries.cuda.state !== 'loaded' || isLate) return reading;
   const limits = { deadlineMs: READING_LIMIT_MS, childDeadlineMs: READING_LIMIT_MS };
   return snapshot({ memGetInfo: 'child', ...limits, hiddenDevices: true });
-}
-
-function chosen({ only, skip = [] }: DoctorOptions): FindingId[] {
-  const wanted = only === undefined ? new Set(FINDING_IDS) : idsOf('only', only);
-  const unwanted = idsOf('skip', skip);
-  return FINDING_IDS.filter((id) => wanted.has(id) && !unwanted.has(id));
-}
-
-function idsOf(option: string, patterns: unknown): Set<FindingId> {
-  if (!Array.isArray(patterns)) throw invalidType(option, 'an array of ids or patterns', patterns);
-  const texts = patterns.map((pattern, index) => checkText(`${option}[${index}]`, pattern, { min: 1, max: 100 }));
-  const { ids, unknown } = matching(texts);
-  if (unknown !== null)
-    throw invalidValue(option, `a pattern such as library.* or one of ${FINDING_IDS.join(', ')}`, unknown);
-  return ids;
 }
 
 export function checkResult(id: FindingId, outcome: RowOutcome): CheckResult {

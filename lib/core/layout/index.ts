@@ -1,7 +1,8 @@
 import { lazy } from '../../base/lazy.ts';
-import type { LayoutOptions, LayoutReport } from '../../types/index.ts';
+import type { LayoutReport } from '../../types/index.ts';
+import type { LayoutOptions } from './options.ts';
 
-const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
+const load = lazy(() => import('./run.ts'));
 
 /**
  * Holds several blocks at once, like the parts of a model, in a child process: reports the bytes that were requested
@@ -15,6 +16,5 @@ export async function layout(
   parts: Readonly<Record<string, number>> | '13b',
   options: LayoutOptions = {},
 ): Promise<LayoutReport> {
-  const [{ checkLayoutOptions }, { runLayout }] = await load();
-  return runLayout(checkLayoutOptions(parts, options));
+  return (await load()).runLayout(parts, options);
 }

@@ -1,24 +1,16 @@
-/** The options of a layout, checked and with their defaults. */
+/** The options of a layout. */
 
-import { checkChoice, checkKeys, type Keys } from '../../base/arguments.ts';
-import type { AllocatorKind, LayoutOptions } from '../../types/index.ts';
-import { KINDS } from '../memory/kinds.ts';
-import { type CheckedProbeOptions, checkProbeOptions, PROBE_KEYS } from '../probe/options.ts';
-import { checkParts, type LayoutPreset, type Part } from './parts.ts';
+import { callback, type OptionsOf } from '../../base/options.ts';
+import type { LayoutEvent } from '../../types/index.ts';
+import { kind, PROBE, type ProbeOptions } from '../probe/options.ts';
 
-const KEYS: Keys<LayoutOptions> = { kind: true, ...PROBE_KEYS };
+/** Options of `layout()`. */
+export interface LayoutOptions extends OptionsOf<typeof OWN>, ProbeOptions {}
 
-export interface CheckedLayoutOptions {
-  probe: CheckedProbeOptions;
-  kind: AllocatorKind;
-  parts: readonly Part[];
-  preset: LayoutPreset | null;
-  onEvent: LayoutOptions['onEvent'];
-}
-
-/** @throws TypeError/RangeError that names the option. */
-export function checkLayoutOptions(parts: unknown, options: LayoutOptions): CheckedLayoutOptions {
-  checkKeys('layout()', options, KEYS);
-  const kind = checkChoice('kind', KINDS, options.kind ?? 'device');
-  return { probe: checkProbeOptions(options, null), kind, ...checkParts(parts), onEvent: options.onEvent };
-}
+const OWN = {
+  /** Default `device`. */
+  kind,
+  /** Called with each event. The first allocation waits for a promise of `started`; an error ends the run and is thrown. */
+  onEvent: callback<(event: LayoutEvent) => void | Promise<void>>(),
+};
+export const LAYOUT = { ...OWN, ...PROBE };

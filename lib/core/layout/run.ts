@@ -1,5 +1,6 @@
 /** The parent of a layout: runs the child, and builds the report from its messages. */
 
+import { checkOptions } from '../../base/options.ts';
 import type { AllocatorKind, LayoutPart, LayoutReport, MemoryModel } from '../../types/index.ts';
 import { liesOnHost } from '../memory/kinds.ts';
 import { nvmlTarget } from '../probe/counter-reader.ts';
@@ -7,16 +8,18 @@ import { COUNTERS, movedOver } from '../probe/counters.ts';
 import { runOutcome } from '../probe/outcome.ts';
 import { runProbe } from '../probe/run.ts';
 import type { ProbeRun } from '../probe/spec.ts';
-import type { CheckedLayoutOptions } from './options.ts';
-import type { Part } from './parts.ts';
+import { LAYOUT, type LayoutOptions } from './options.ts';
+import { checkParts, type Part } from './parts.ts';
 import type { LayoutMessage, LayoutRequest, LayoutResult } from './protocol.ts';
 
-export async function runLayout(options: CheckedLayoutOptions): Promise<LayoutReport> {
-  const { kind, onEvent, parts, preset, probe } = options;
+export async function runLayout(given: unknown, settings: LayoutOptions): Promise<LayoutReport> {
+  const options = checkOptions('layout()', settings, LAYOUT);
+  const { kind, onEvent } = options;
+  const { parts, preset } = checkParts(given);
   const done: LayoutPart[] = [];
   const run = await runProbe<LayoutRequest, LayoutMessage, LayoutResult>({
     command: 'layout',
-    options: probe,
+    options,
     kinds: [kind],
     request: ({ device }) => ({ kind, parts: [...parts], nvml: nvmlTarget(device) }),
     onEvent({ part }) {

@@ -3,6 +3,7 @@
 import { checkBytes, sizeOutOfRange } from '../../base/arguments.ts';
 import { formatBoth, formatBytes, GiB, MiB } from '../../base/format.ts';
 import { ANY_BYTES } from '../../base/limits.ts';
+import { custom, flag } from '../../base/options.ts';
 import type { AllocatorKind, MemoryModel, ProbeHeader } from '../../types/index.ts';
 import { takesHostMemory } from './kinds.ts';
 
@@ -25,20 +26,43 @@ const SMALL_SHARE = 0.25;
  * The smallest floor, in bytes: the lower bound for small machines, and for callers who do not accept that the machine may
  * freeze.
  */
-export const MIN_FLOOR = 2 * GiB;
+const MIN_FLOOR = 2 * GiB;
+
+const LEAST = `${MIN_FLOOR / GiB}GiB`;
 
 /** The default as a help text says it. */
 export const DEFAULT_FLOOR_TEXT = `the larger of ${FLOOR / GiB} GiB and ${Math.round(FLOOR_SHARE * 100)} % of MemTotal`;
 
 /**
- * A floor that a caller asks for.
+ * The floor as an option of everything that takes memory, or lets a program take it.
  *
- * @param accept whether the caller accepts that the machine may freeze.
- * @throws TypeError/RangeError that names the option.
+ * @param also what else is accepted with a small floor.
  */
-export function checkFloor(name: string, value: unknown, accept: boolean): number {
+export const floorRows = (also = '') => ({
+  /**
+   * Memory left for the host, in bytes, less than MemTotal. Default, for what takes host memory: the larger of 8 GiB and 7 % of
+   * MemTotal, but no more than a quarter of a machine below 32 GiB. At least 2 GiB unless `acceptAFrozenMachine`.
+   */
+  floorBytes: custom(checkFloor, {
+    form: 'size',
+    range: ANY_BYTES,
+    help: 'Memory to leave the host',
+    usually: `${DEFAULT_FLOOR_TEXT}; at least ${LEAST}`,
+    refuse: (bytes, { acceptAFrozenMachine }) =>
+      bytes < MIN_FLOOR && acceptAFrozenMachine !== true
+        ? `is below ${LEAST}: a host that runs out of memory freezes instead of failing. Give a larger floor, or add --i-accept-a-frozen-machine.`
+        : null,
+  }),
+  /**
+   * Allow a floor below 2 GiB, and of what allocates itself a start on a machine under pressure, fragmented or swapping; never
+   * a start below the floor. Default `false`.
+   */
+  acceptAFrozenMachine: flag({ flag: 'i-accept-a-frozen-machine', help: `Accept a floor below ${LEAST}${also}` }),
+});
+
+function checkFloor(name: string, value: unknown, { acceptAFrozenMachine }: Readonly<Record<string, unknown>>): number {
   const floor = checkBytes(name, value, ANY_BYTES);
-  if (floor < MIN_FLOOR && !accept)
+  if (floor < MIN_FLOOR && acceptAFrozenMachine !== true)
     throw sizeOutOfRange(
       name,
       `at least ${MIN_FLOOR / GiB} GiB, because a host without memory freezes; acceptAFrozenMachine takes less`,
@@ -58,6 +82,8 @@ export function checkBelowTotal(name: string, bytes: number | null | undefined, 
   throw sizeOutOfRange(name, `less than MemTotal, ${formatBoth(total)}: give a smaller size`, bytes);
 }
 
+export type FloorRows = ReturnType<typeof floorRows>;
+
 /** Host memory that stays available, in bytes, and the rule that gave this amount. */
 export type Floor = NonNullable<ProbeHeader['floor']>;
 
@@ -65,7 +91,7 @@ export type Floor = NonNullable<ProbeHeader['floor']>;
  * The host's floor: the requested one, else the larger of 8 GiB and 7 % of MemTotal, but no more than a quarter of a small
  * machine.
  *
- * @param requested checked by `checkFloor`; null: the default.
+ * @param requested as an option; null: the default.
  */
 export function hostFloor(total: number, requested: number | null = null): Floor {
   if (requested !== null) return { bytes: requested, from: 'as requested' };

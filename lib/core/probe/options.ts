@@ -1,76 +1,81 @@
-/** The options that all probe commands share, checked and with their defaults. */
+/** The options that all probe commands share. */
 
-import {
-  checkBoolean,
-  checkDevice,
-  checkFunction,
-  checkMilliseconds,
-  checkSignal,
-  invalidType,
-  invalidValue,
-  type Keys,
-} from '../../base/arguments.ts';
+import { invalidType, invalidValue } from '../../base/arguments.ts';
 import { LIMITS } from '../../base/limits.ts';
-import type { ProbeOptions } from '../../types/index.ts';
-import { checkFloor } from '../memory/floor.ts';
+import {
+  type CheckedOf,
+  custom,
+  inSection,
+  integer,
+  milliseconds,
+  type OptionsOf,
+  oneOf,
+  signal,
+  TypedMistake,
+} from '../../base/options.ts';
+import type { ProbeEvent } from '../../types/index.ts';
+import { type FloorRows, floorRows } from '../memory/floor.ts';
+import { KINDS } from '../memory/kinds.ts';
 
-/** The keys that the options of every probe command have. */
-export const PROBE_KEYS: Keys<ProbeOptions> = {
-  device: true,
-  floorBytes: true,
-  acceptAFrozenMachine: true,
-  journal: true,
-  stepTimeoutMs: true,
-  timeoutMs: true,
-  signal: true,
-  onEvent: true,
+/** Options that sweep, layout and stress share. */
+export interface ProbeOptions extends OptionsOf<typeof PROBE>, OptionsOf<FloorRows> {}
+
+/**
+ * Events: `writing` where dirty pages are written first, `started` after the checks of the machine and before the first
+ * allocation, then what is done.
+ */
+export type CheckedProbeOptions = CheckedOf<typeof PROBE> & {
+  onEvent: ((event: ProbeEvent) => void | Promise<void>) | undefined;
 };
 
-export interface CheckedProbeOptions {
-  /** CUDA ordinal; null: the GPU that shares the host's memory, else the first. */
-  device: number | null;
-  /** null: the machine's default. */
-  floor: number | null;
-  acceptAFrozenMachine: boolean;
-  /** false: no journal. null: the default path. */
-  journal: string | false | null;
-  /** null: by kind and size. */
-  stepTimeoutMs: number | null;
-  /** null: no limit. */
-  timeoutMs: number | null;
-  signal: AbortSignal | null;
-  onEvent: ProbeOptions['onEvent'];
-}
+export const PROBE = inSection('Machine and safety', {
+  /** CUDA ordinal. Default: the GPU that shares the host's memory, else 0. */
+  device: integer({
+    ...LIMITS.device,
+    default: null,
+    help: 'CUDA device',
+    usually: 'the GPU that shares the host’s memory, else 0',
+  }),
+  ...floorRows(', and start even under pressure, fragmented or swapping'),
+  /** Path of the journal; false: none. Default: a file under $XDG_STATE_HOME/umaprobe (~/.local/state/umaprobe). */
+  journal: custom<string | false, null>(checkJournal, {
+    default: null,
+    placeholder: '<file|none>',
+    help: 'Written to disk before each step',
+    usually: 'a file under ~/.local/state/umaprobe',
+    read: (word) => word !== 'none' && word,
+  }),
+  /** Time limit for the whole run, in milliseconds: 100 to 86400000. Default: none for sweeps, 600000 for stress. */
+  timeoutMs: milliseconds({ ...LIMITS.timeoutMs, default: null, help: 'Time limit' }),
+  /**
+   * Time limit for one call that allocates, touches or frees, in milliseconds: 100 to 3600000. Default: 60000, and for
+   * each 10^9 bytes 1000 more, or 10000 for kinds that the first touch provides page by page (`managed`, `system`).
+   */
+  stepTimeoutMs: milliseconds({
+    min: 100,
+    max: 3_600_000,
+    default: null,
+    help: 'Time limit for one GPU call',
+    usually: '1m and more, by kind and size',
+  }),
+  /** Aborts the run; the report has everything measured until then. */
+  signal,
+});
 
-/** @throws TypeError/RangeError that names the option. */
-export function checkProbeOptions(options: ProbeOptions, defaultTimeoutMs: number | null): CheckedProbeOptions {
-  const { device = null, acceptAFrozenMachine = false, journal, onEvent, signal } = options;
-  if (device !== null) checkDevice(device);
-  checkBoolean('acceptAFrozenMachine', acceptAFrozenMachine);
-  checkSignal(signal);
-  checkFunction('onEvent', onEvent);
-  return {
-    device,
-    floor: options.floorBytes === undefined ? null : checkFloor('floorBytes', options.floorBytes, acceptAFrozenMachine),
-    acceptAFrozenMachine,
-    journal: checkJournal(journal),
-    stepTimeoutMs:
-      options.stepTimeoutMs === undefined
-        ? null
-        : checkMilliseconds('stepTimeoutMs', options.stepTimeoutMs, LIMITS.stepTimeoutMs),
-    timeoutMs:
-      options.timeoutMs === undefined
-        ? defaultTimeoutMs
-        : checkMilliseconds('timeoutMs', options.timeoutMs, LIMITS.timeoutMs),
-    signal: signal ?? null,
-    onEvent,
-  };
-}
+/** The one kind that a command allocates. */
+export const kind = oneOf(KINDS, {
+  default: 'device',
+  placeholder: '<kind>',
+  help: `${KINDS.slice(0, -1).join(', ')} or ${KINDS.at(-1)}`,
+  read(word, name, command) {
+    if (word !== 'all' && !word.includes(',')) return undefined;
+    throw new TypedMistake(`${name} "${word}": ${command} takes one kind; umaprobe sweep takes several.`);
+  },
+});
 
-function checkJournal(value: unknown): CheckedProbeOptions['journal'] {
-  if (value === undefined) return null;
+function checkJournal(name: string, value: unknown): string | false {
   if (value === false) return false;
-  if (typeof value !== 'string') throw invalidType('journal', 'a path or false', value);
-  if (value === '' || value.includes('\0')) throw invalidValue('journal', 'a path', value);
+  if (typeof value !== 'string') throw invalidType(name, 'a path or false', value);
+  if (value === '' || value.includes('\0')) throw invalidValue(name, 'a path', value);
   return value;
 }

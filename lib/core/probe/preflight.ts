@@ -42,8 +42,8 @@ async function read(spec: PlannedRun): Promise<PreflightResult> {
   const { others } = device;
   const takesTheirs = model === 'unified' || kinds.some(liesOnDevice);
   const share = spec.share === undefined || !takesTheirs ? null : shareFor(spec.share.requested, others);
-  const own = probeFloor(options.floor, { total: snapshot.host.total, model }, kinds);
-  if (own !== null) checkBelowTotal('floorBytes (--floor)', options.floor, snapshot.host.total);
+  const own = probeFloor(options.floorBytes ?? null, { total: snapshot.host.total, model }, kinds);
+  if (own !== null) checkBelowTotal('floorBytes (--floor)', options.floorBytes, snapshot.host.total);
   const floor = own === null || model !== 'unified' ? own : floorWithShare(own, share);
   const unsafe = unsafeCondition({
     facts: { snapshot, swapBytesPerSecond: await swapRate() },

@@ -27,8 +27,8 @@ const KILL_GRACE_MS = 5_000;
 export interface SuperviseOptions {
   floor: number | null;
   timeoutMs: number | null;
-  signal: AbortSignal | null;
-  /** True if the child has reported the end of its loop. */
+  signal: AbortSignal | undefined;
+  /** Whether the child has reported the end of its loop. */
   isDone(): boolean;
 }
 

@@ -1,13 +1,12 @@
 /** processes(): checks the options, and loads the code of a reading when it is first needed. */
 
-import { checkKeys, checkMilliseconds, checkSignal, type Keys } from '../../base/arguments.ts';
 import { lazy } from '../../base/lazy.ts';
-import { LIMITS } from '../../base/limits.ts';
-import type { ProcessesOptions, ProcessesReport } from '../../types/index.ts';
+import { checkOptions } from '../../base/options.ts';
+import type { ProcessesReport } from '../../types/index.ts';
+
+import { PROCESSES, type ProcessesOptions } from './options.ts';
 
 export { ownerOf } from './owner.ts';
-
-const KEYS: Keys<ProcessesOptions> = { pssLimitMs: true, deadlineMs: true, signal: true };
 
 const work = lazy(() => import('./read.ts'));
 
@@ -24,11 +23,8 @@ const work = lazy(() => import('./read.ts'));
  *   `ERR_OUT_OF_RANGE`) for bad options.
  */
 export async function processes(options: ProcessesOptions = {}): Promise<ProcessesReport> {
-  checkKeys('processes()', options, KEYS);
-  const pssLimitMs = checkMilliseconds('pssLimitMs', options.pssLimitMs ?? 1000, LIMITS.pssLimitMs);
-  const deadlineMs = checkMilliseconds('deadlineMs', options.deadlineMs ?? 2000);
-  const signal = checkSignal(options.signal);
-  signal?.throwIfAborted();
+  const checked = checkOptions('processes()', options, PROCESSES);
+  checked.signal?.throwIfAborted();
   const { readProcesses } = await work();
-  return readProcesses({ pssLimitMs, deadlineMs, signal });
+  return readProcesses(checked);
 }

@@ -1,33 +1,10 @@
 /** snapshot(): checks the options, and loads the code of a reading when it is first needed. */
 
 import { abortable } from '../../base/abort.ts';
-import {
-  checkBoolean,
-  checkChoice,
-  checkKeys,
-  checkMilliseconds,
-  checkSignal,
-  type Keys,
-} from '../../base/arguments.ts';
 import { lazy } from '../../base/lazy.ts';
-import type { Snapshot, SnapshotOptions } from '../../types/index.ts';
-
-const MODES = [
-  'auto',
-  'needed',
-  'neededInProcess',
-  'child',
-  'inProcess',
-  'never',
-] as const satisfies SnapshotOptions['memGetInfo'][];
-
-const KEYS: Keys<SnapshotOptions> = {
-  memGetInfo: true,
-  hiddenDevices: true,
-  deadlineMs: true,
-  childDeadlineMs: true,
-  signal: true,
-};
+import { checkOptions } from '../../base/options.ts';
+import type { Snapshot } from '../../types/index.ts';
+import { SNAPSHOT, type SnapshotOptions } from './options.ts';
 
 /** Loaded by the first snapshot, because it is most of umaprobe's code: `import 'umaprobe'` stays fast. */
 const loadTake = lazy(() => import('./take.ts'));
@@ -51,15 +28,9 @@ let takeSnapshot: typeof import('./take.ts').takeSnapshot | undefined;
  *   TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options.
  */
 export async function snapshot(options: SnapshotOptions = {}): Promise<Snapshot> {
-  checkKeys('snapshot()', options, KEYS);
-  const { memGetInfo = 'auto' } = options;
-  checkChoice('memGetInfo', MODES, memGetInfo);
-  const deadlineMs = checkMilliseconds('deadlineMs', options.deadlineMs ?? 2_000);
-  const childDeadlineMs = checkMilliseconds('childDeadlineMs', options.childDeadlineMs ?? 10_000);
-  const hiddenDevices = checkBoolean('hiddenDevices', options.hiddenDevices);
-  const signal = checkSignal(options.signal);
+  const { signal, ...reading } = checkOptions('snapshot()', options, SNAPSHOT);
   return abortable(signal, async () => {
     takeSnapshot ??= (await loadTake()).takeSnapshot;
-    return takeSnapshot({ memGetInfo, deadlineMs, childDeadlineMs, hiddenDevices });
+    return takeSnapshot(reading);
   });
 }

@@ -1,13 +1,13 @@
 /** memGetInfo() and memGetInfoSync(): cudaMemGetInfo in this process. */
 
 import { abortable } from '../../base/abort.ts';
-import { checkDevice, checkKeys, checkMilliseconds, checkSignal, type Keys } from '../../base/arguments.ts';
+import { checkDevice } from '../../base/arguments.ts';
 import { toUmaError } from '../../base/errors.ts';
 import { isFailure } from '../../base/facts.ts';
-import type { MemGetInfo, MemGetInfoOptions } from '../../types/index.ts';
+import { checkOptions } from '../../base/options.ts';
+import type { MemGetInfo } from '../../types/index.ts';
 import { native } from '../native/binding.ts';
-
-const KEYS: Keys<MemGetInfoOptions> = { deadlineMs: true, signal: true };
+import { MEM_GET_INFO, type MemGetInfoOptions } from './options.ts';
 
 /**
  * `cudaMemGetInfo` of one device, unchanged. Creates a CUDA context in this process if it has none, which takes memory
@@ -22,9 +22,7 @@ const KEYS: Keys<MemGetInfoOptions> = { deadlineMs: true, signal: true };
  */
 export async function memGetInfo(device = 0, options: MemGetInfoOptions = {}): Promise<MemGetInfo> {
   checkDevice(device);
-  checkKeys('memGetInfo()', options, KEYS);
-  const signal = checkSignal(options.signal);
-  const deadlineMs = checkMilliseconds('deadlineMs', options.deadlineMs ?? 10_000);
+  const { deadlineMs, signal } = checkOptions('memGetInfo()', options, MEM_GET_INFO);
   const caller = new Error();
   const fact = await abortable(signal, () => native().memGetInfo(device, deadlineMs));
   if (isFailure(fact)) throw toUmaError(fact, caller);

@@ -2,15 +2,14 @@
 
 import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
-import { checkKeys, checkMilliseconds, type Keys } from '../../base/arguments.ts';
 import { toUmaError } from '../../base/errors.ts';
 import { lazy } from '../../base/lazy.ts';
+import { checkOptions } from '../../base/options.ts';
 import { deserializeError, type SerializedError } from '../../base/serialized-error.ts';
 import { packageRoot } from '../../root.ts';
-import type { Memory, MemoryOptions } from '../../types/index.ts';
+import type { Memory } from '../../types/index.ts';
 import { snapshot } from './index.ts';
-
-const KEYS: Keys<MemoryOptions> = { deadlineMs: true };
+import { MEMORY, type MemoryOptions } from './options.ts';
 
 const loadPool = lazy(() => import('../memory/pool.ts'));
 
@@ -21,7 +20,7 @@ const loadPool = lazy(() => import('../memory/pool.ts'));
  * @throws as `snapshot()`.
  */
 export async function memory(options: MemoryOptions = {}): Promise<Memory> {
-  const deadlineMs = checkOptions('memory()', options);
+  const { deadlineMs } = checkOptions('memory()', options, MEMORY);
   const { memoryOf } = await loadPool();
   return memoryOf(await snapshot({ deadlineMs }));
 }
@@ -33,7 +32,7 @@ export async function memory(options: MemoryOptions = {}): Promise<Memory> {
  * @throws as `snapshot()`; UmaError `ERR_UMA_TIMEOUT` also where the other thread does not answer in time.
  */
 export function memorySync(options: MemoryOptions = {}): Memory {
-  const deadlineMs = checkOptions('memorySync()', options);
+  const { deadlineMs } = checkOptions('memorySync()', options, MEMORY);
   const limitMs = deadlineMs + SLACK_MS;
   reader ??= startReader();
   const answer = reader.read(deadlineMs, limitMs);
@@ -42,12 +41,7 @@ export function memorySync(options: MemoryOptions = {}): Memory {
   return answer.memory;
 }
 
-function checkOptions(call: string, options: MemoryOptions): number {
-  checkKeys(call, options, KEYS);
-  return checkMilliseconds('deadlineMs', options.deadlineMs ?? 2_000);
-}
-
-/** Time to start the thread, 30 ms on an idle machine, and to read files of the kernel after the libraries. */
+/** For the start of the thread, 30 ms on an idle machine, and for files of the kernel that are read after the libraries. */
 const SLACK_MS = 3_000;
 
 function lateAnswer(limitMs: number) {

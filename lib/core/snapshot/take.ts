@@ -3,7 +3,7 @@
 import { yieldToEventLoop } from '../../base/event-loop.ts';
 import { Provenance } from '../../base/facts.ts';
 import { packageVersion } from '../../base/package-version.ts';
-import type { HostMemory, Reading, Snapshot, SnapshotOptions } from '../../types/index.ts';
+import type { HostMemory, Reading, Snapshot } from '../../types/index.ts';
 import { type KernelFiles, kernelFiles } from '../host/files.ts';
 import { readGpuNodes } from '../host/gpu-nodes.ts';
 import { beginKernel, type KernelFacts } from '../host/kernel.ts';
@@ -26,13 +26,12 @@ import { knownIdentities, withIdentities } from './cuda-report.ts';
 import { type DeviceContext, deviceSnapshot } from './devices.ts';
 import { hidesEveryDevice, readHidden, visibility, visibleDevices, withHidden } from './hidden-devices.ts';
 import { cudaLibrary, nvmlLibrary, whyNoDevices } from './libraries.ts';
+import type { CheckedSnapshotOptions } from './options.ts';
 import { readWithOwnContext } from './own-context.ts';
 import { type DevicePair, pairDevices } from './pairs.ts';
 
 /** The binary's number for each mode. Contexts that are created for a reading come after this one. */
 const MODES = { auto: 1, needed: 1, neededInProcess: 1, child: 1, inProcess: 2, never: 0 } as const;
-
-export type CheckedSnapshotOptions = Required<Omit<SnapshotOptions, 'signal'>>;
 
 /** `snapshot()` with checked and complete options. */
 export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Snapshot> {

@@ -1,18 +1,9 @@
 /** watch(): snapshots at a steady pace. */
 
-import { checkKeys, checkMilliseconds, checkSignal, type Keys } from '../../base/arguments.ts';
-import { LIMITS } from '../../base/limits.ts';
-import type { Snapshot, WatchOptions } from '../../types/index.ts';
+import { checkOptions } from '../../base/options.ts';
+import type { Snapshot } from '../../types/index.ts';
 import { snapshot } from './index.ts';
-
-const KEYS: Keys<WatchOptions> = {
-  intervalMs: true,
-  signal: true,
-  memGetInfo: true,
-  hiddenDevices: true,
-  deadlineMs: true,
-  childDeadlineMs: true,
-};
+import { type CheckedSnapshotOptions, WATCH, type WatchOptions } from './options.ts';
 
 /**
  * Snapshots at a steady pace: the first at once, then one every `intervalMs`, measured from start to start. A reading
@@ -24,10 +15,7 @@ const KEYS: Keys<WatchOptions> = {
  * @throws as `snapshot()`; RangeError for an interval outside 10 ms to 1 h.
  */
 export function watch(options: WatchOptions = {}): AsyncGenerator<Snapshot, void, void> {
-  checkKeys('watch()', options, KEYS);
-  const { intervalMs = 1_000, signal, ...reading } = options;
-  checkMilliseconds('intervalMs', intervalMs, LIMITS.intervalMs);
-  checkSignal(signal);
+  const { intervalMs, signal, ...reading } = checkOptions('watch()', options, WATCH);
   return readings(intervalMs, signal, reading);
 }
 
@@ -39,7 +27,7 @@ export function pauseUntilNext(due: number, intervalMs: number, now: number): nu
 async function* readings(
   intervalMs: number,
   signal: AbortSignal | undefined,
-  options: WatchOptions,
+  options: CheckedSnapshotOptions,
 ): AsyncGenerator<Snapshot, void, void> {
   // Imported here, so that `import 'umaprobe'` does not load it.
   const { setTimeout: sleep } = await import('node:timers/promises');

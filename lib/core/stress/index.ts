@@ -1,7 +1,8 @@
 import { lazy } from '../../base/lazy.ts';
-import type { StressOptions, StressReport } from '../../types/index.ts';
+import type { StressReport } from '../../types/index.ts';
+import type { StressOptions } from './options.ts';
 
-const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
+const load = lazy(() => import('./run.ts'));
 
 /**
  * Finds the most memory that can be allocated without freezing the host. It runs in a child process that can be killed;
@@ -16,6 +17,5 @@ const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]
  *   options.
  */
 export async function stress(options: StressOptions = {}): Promise<StressReport> {
-  const [{ checkStressOptions }, { runStress }] = await load();
-  return runStress(checkStressOptions(options));
+  return (await load()).runStress(options);
 }

@@ -1,23 +1,25 @@
 /** The parent of a stress test: runs the child, and builds the report from its messages. */
 
 import { formatBoth } from '../../base/format.ts';
+import { checkOptions } from '../../base/options.ts';
 import type { StressReport, StressState, StressStep } from '../../types/index.ts';
 import { hasPools } from '../memory/headroom.ts';
 import { staysOnDevice } from '../memory/kinds.ts';
 import { runProbe } from '../probe/run.ts';
 import type { Baseline, ProbeRun } from '../probe/spec.ts';
-import { type CheckedStressOptions, stepSizes } from './options.ts';
+import { type CheckedStressOptions, STRESS, type StressOptions, stepSizes } from './options.ts';
 import type { StressMessage, StressRequest, StressResult } from './protocol.ts';
 
-export async function runStress(options: CheckedStressOptions): Promise<StressReport> {
+export async function runStress(given: StressOptions): Promise<StressReport> {
+  const options = checkOptions('stress()', given, STRESS);
   const steps: StressStep[] = [];
   let request: StressRequest | undefined;
   let share: StressReport['share'] = null;
   const run = await runProbe<StressRequest, StressMessage, StressResult>({
     command: 'stress',
-    options: options.probe,
+    options,
     kinds: [options.kind],
-    share: { requested: options.share },
+    share: { requested: options.shareBytes },
     request(baseline) {
       request = stressRequest(baseline, options);
       ({ share } = baseline);

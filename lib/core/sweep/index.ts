@@ -1,7 +1,8 @@
 import { lazy } from '../../base/lazy.ts';
-import type { SweepOptions, SweepReport } from '../../types/index.ts';
+import type { SweepReport } from '../../types/index.ts';
+import type { SweepOptions } from './options.ts';
 
-const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
+const load = lazy(() => import('./run.ts'));
 
 /**
  * Allocates the same sizes kind by kind, small to large, in a child process: measures allocation, first touch, second
@@ -16,6 +17,5 @@ const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]
  *   `ERR_UMA_JOURNAL` if the journal cannot be written.
  */
 export async function sweep(options: SweepOptions = {}): Promise<SweepReport> {
-  const [{ checkSweepOptions }, { runSweep }] = await load();
-  return runSweep(checkSweepOptions(options));
+  return (await load()).runSweep(options);
 }

@@ -1,8 +1,9 @@
 /** The parent's record of a sweep: the steps that the child has reported, and an estimate of the remaining time. */
 
 import { formatBoth } from '../../base/format.ts';
-import type { AllocatorKind, SweepOptions, SweepStep } from '../../types/index.ts';
+import type { AllocatorKind, SweepStep } from '../../types/index.ts';
 import type { RunOutcome } from '../probe/outcome.ts';
+import type { SweepOptions } from './options.ts';
 import type { PlannedSize, SweepMessage } from './protocol.ts';
 import type { SweepSize } from './sizes.ts';
 import { emptyStep, measuredStep } from './steps.ts';

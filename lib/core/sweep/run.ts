@@ -1,6 +1,7 @@
 /** The parent of a sweep: runs the child, and builds the report from its messages. */
 
 import { invalidArgument } from '../../base/arguments.ts';
+import { checkOptions } from '../../base/options.ts';
 import type { SweepReport } from '../../types/index.ts';
 import { KINDS } from '../memory/kinds.ts';
 import { nvmlTarget } from '../probe/counter-reader.ts';
@@ -8,18 +9,21 @@ import { COUNTERS } from '../probe/counters.ts';
 import { runOutcome } from '../probe/outcome.ts';
 import { runProbe } from '../probe/run.ts';
 import type { Baseline } from '../probe/spec.ts';
-import type { CheckedSweepOptions } from './options.ts';
+import { SWEEP, type SweepOptions } from './options.ts';
 import { Progress } from './progress.ts';
 import type { SweepMessage, SweepRequest, SweepResult } from './protocol.ts';
+import { sweepSizes } from './sizes.ts';
 import { spillsOf } from './spill.ts';
 import { largestOf } from './steps.ts';
 
-export async function runSweep(options: CheckedSweepOptions): Promise<SweepReport> {
-  const { kinds, onEvent, oversubscribe, preset, repeat, sizes } = options;
+export async function runSweep(given: SweepOptions): Promise<SweepReport> {
+  const options = checkOptions('sweep()', given, SWEEP);
+  const { kinds, onEvent, oversubscribe, repeat } = options;
+  const { preset, sizes } = sweepSizes(options);
   const progress = new Progress(sizes, onEvent);
   const run = await runProbe<SweepRequest, SweepMessage, SweepResult>({
     command: 'sweep',
-    options: options.probe,
+    options,
     kinds: kinds === 'all' ? KINDS : kinds,
     request(baseline) {
       if (oversubscribe) refuseOversubscribeOnUnified(baseline);

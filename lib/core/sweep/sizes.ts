@@ -3,7 +3,9 @@
 import { checkBytes, checkKeys, invalidArgument, invalidType, invalidValue, outOfRange } from '../../base/arguments.ts';
 import { GB } from '../../base/format.ts';
 import { SOME_BYTES } from '../../base/limits.ts';
-import type { SweepOptions, Tensor } from '../../types/index.ts';
+import { type CheckedOf, custom } from '../../base/options.ts';
+import type { DType } from '../../types/dtypes.ts';
+import type { Tensor } from '../../types/index.ts';
 import { tensorOf } from '../memory/tensors.ts';
 
 export interface SweepSize {
@@ -23,20 +25,44 @@ export const PRESETS = {
 
 export type SweepPreset = keyof typeof PRESETS;
 
-const CHOICES = ['sizes', 'range', 'tensors', 'preset'] as const;
+/** The ways to give sizes, one of which is taken. */
+export const SIZES = {
+  /** Sizes in bytes, each 1 to 2^53 − 1. Give one of `sizes`, `range`, `tensors` and `preset`. */
+  sizes: custom<SweepSize[], null, readonly number[]>((_, value) => checkCount(listSizes(value)).map(plainSize), {
+    default: null,
+  }),
+  /** From `from` to `to` in steps of `step` bytes, or doubling without `step`. */
+  range: custom<SweepSize[], null, { from: number; to: number; step?: number }>(
+    (_, value) => checkCount(rangeSizes(value)).map(plainSize),
+    { default: null },
+  ),
+  /** Every combination of a dtype with a shape or number of elements. */
+  tensors: custom<
+    SweepSize[],
+    null,
+    { dtypes: readonly DType[]; shapes?: readonly (readonly number[])[]; elements?: number }
+  >((_, value) => checkCount(tensorSizes(value)), { default: null }),
+  preset: custom<SweepPreset, null>(checkPreset, {
+    default: null,
+    form: 'word',
+    placeholder: '<preset>',
+    words: Object.keys(PRESETS),
+    help: 'lab: 1 to 80 GB in twelve steps; quick (the default): 0.25 to 2 GB',
+  }),
+};
 
 /** The sizes in the caller's order, and the preset that they come from. Default: `quick`. */
-export function sweepSizes(options: Pick<SweepOptions, (typeof CHOICES)[number]>): {
-  sizes: SweepSize[];
+export function sweepSizes(options: CheckedOf<typeof SIZES>): {
+  sizes: readonly SweepSize[];
   preset: SweepPreset | null;
 } {
-  const chosen = CHOICES.filter((name) => options[name] !== undefined);
+  const names = Object.keys(SIZES) as (keyof typeof SIZES)[];
+  const chosen = names.filter((name) => options[name] !== null);
   if (chosen.length > 1)
-    throw invalidArgument(`${chosen.join(' and ')} are given together; expected one of ${CHOICES.join(', ')}`);
-  if (options.sizes !== undefined) return { sizes: checkCount(listSizes(options.sizes)).map(plainSize), preset: null };
-  if (options.range !== undefined) return { sizes: checkCount(rangeSizes(options.range)).map(plainSize), preset: null };
-  if (options.tensors !== undefined) return { sizes: checkCount(tensorSizes(options.tensors)), preset: null };
-  const preset = checkPreset(options.preset ?? 'quick');
+    throw invalidArgument(`${chosen.join(' and ')} are given together; expected one of ${names.join(', ')}`);
+  const sizes = options.sizes ?? options.range ?? options.tensors;
+  if (sizes !== null) return { sizes, preset: null };
+  const preset = options.preset ?? 'quick';
   return { sizes: PRESETS[preset].map(plainSize), preset };
 }
 
@@ -44,9 +70,9 @@ function plainSize(bytes: number): SweepSize {
   return { bytes, tensor: null };
 }
 
-function checkPreset(name: unknown): SweepPreset {
-  if (name === 'lab' || name === 'quick') return name;
-  throw invalidValue('preset', 'lab or quick', name);
+function checkPreset(name: string, value: unknown): SweepPreset {
+  if (value === 'lab' || value === 'quick') return value;
+  throw invalidValue(name, 'lab or quick', value);
 }
 
 function checkCount<T>(sizes: T[]): T[] {

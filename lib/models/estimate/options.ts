@@ -1,109 +1,153 @@
-/** Arguments of `estimate()`, checked, with every default filled in. */
+/** The options of estimate(), with every default filled in. The public type is in lib/types: documents have it, too. */
 
+import { checkChoice, invalidType, invalidValue, outOfRange } from '../../base/arguments.ts';
+import { LIMITS } from '../../base/limits.ts';
+import { didYouMean } from '../../base/nearest.ts';
 import {
-  checkBoolean,
-  checkChoice,
-  checkInteger,
-  checkKeys,
-  checkSignal,
-  invalidType,
-  invalidValue,
-  type Keys,
-  outOfRange,
-} from '../../base/arguments.ts';
-import { LIMITS, type Range } from '../../base/limits.ts';
+  type CheckedOf,
+  checkOptions,
+  custom,
+  flag,
+  integer,
+  type OptionRow,
+  oneOf,
+  signal,
+  TypedMistake,
+} from '../../base/options.ts';
 import { ESTIMATE_USES, LORA_TARGETS, OFFLOADS, OPTIMIZERS, TRAINING_DTYPES } from '../../types/estimate.ts';
 import type { EstimateOptions, Offload } from '../../types/index.ts';
 import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
 import { CACHE_TYPES, cacheTypeBytes } from '../files/cache-types.ts';
-import type { Use } from './use.ts';
 
-const KEYS: Keys<EstimateOptions> = {
-  use: true,
-  program: true,
-  context: true,
-  sequences: true,
-  kvDtype: true,
-  batchTokens: true,
-  flashAttention: true,
-  swaFull: true,
-  kvUnified: true,
-  mla: true,
-  tensorParallel: true,
-  pipelineParallel: true,
-  decodeContextParallel: true,
-  mtp: true,
-  languageModelOnly: true,
-  mmap: true,
-  method: true,
-  batch: true,
-  checkpointing: true,
-  optimizer: true,
-  dtype: true,
-  mixedPrecision: true,
-  loraRank: true,
-  loraTargets: true,
-  loraDropout: true,
-  fusedLoss: true,
-  offload: true,
-  maxJobs: true,
-  workers: true,
-  rolloutUtilization: true,
-  signal: true,
+export const ESTIMATE = {
+  use: oneOf(ESTIMATE_USES, { default: 'inference', placeholder: '<use>', help: ESTIMATE_USES.join(', ') }),
+  program: oneOf(MODEL_PROGRAM_NAMES, {
+    default: null,
+    flag: 'for',
+    placeholder: '<program>',
+    help: `By the rules of ${MODEL_PROGRAM_NAMES.join(', ')}`,
+  }),
+  context: integer({
+    ...LIMITS.tokens,
+    default: null,
+    placeholder: '<tokens>',
+    help: 'Tokens of one sequence',
+    usually: '4096',
+    note: '; in training its length',
+  }),
+  sequences: integer({ ...LIMITS.sequences, default: 1, help: 'Sequences at the same time' }),
+  kvDtype: custom(checkKvDtype, {
+    default: null,
+    placeholder: '<type>',
+    help: 'Type of the cache, or of keys and values: fp8, q8_0/q4_0',
+    read: typedKvDtype,
+  }),
+  batchTokens: integer({
+    ...LIMITS.tokens,
+    default: null,
+    help: "Tokens in one step: llama.cpp's -ub, vLLM's --max-num-batched-tokens",
+  }),
+  tensorParallel: integer({
+    ...LIMITS.devices,
+    default: 1,
+    help: 'Devices that share each layer; the estimate is for one of them',
+  }),
+  pipelineParallel: integer({
+    ...LIMITS.devices,
+    default: 1,
+    help: 'Devices that have different layers; the estimate is for the one that takes the most',
+  }),
+  decodeContextParallel: integer({
+    ...LIMITS.devices,
+    default: 1,
+    help: 'vLLM, SGLang: devices that divide the tokens of the cache',
+  }),
+  swaFull: flag({ help: 'Keep every token in layers with a sliding window' }),
+  flashAttention: flag({
+    default: true,
+    flag: 'no-flash-attn', // As in llama.cpp.
+    help: 'llama.cpp without flash attention; transformers with eager attention',
+  }),
+  kvUnified: flag({ default: true, flag: 'no-kv-unified', help: 'llama.cpp with a cache for each sequence' }),
+  mla: { ...flag({ flag: 'no-mla', help: 'Latent attention with the expanded cache' }), default: null } as OptionRow<
+    boolean,
+    boolean | null
+  >,
+  mmap: flag({ default: true, flag: 'no-mmap', help: 'llama.cpp reads the file instead of mapping it' }),
+  mtp: flag({ help: 'Load the layers for speculative decoding, too' }),
+  languageModelOnly: flag({ help: 'Leave out the parts for images and sound' }),
+  method: oneOf(['breakdown', 'rough'], {
+    default: 'breakdown',
+    placeholder: '<method>',
+    help: 'Training: breakdown or rough',
+  }),
+  batch: integer({ ...LIMITS.sequences, default: 1, help: 'Training: sequences in one step' }),
+  checkpointing: flag({
+    default: true,
+    flag: 'no-checkpointing',
+    help: 'Training: keep all activations for the backward pass',
+  }),
+  optimizer: oneOf(OPTIMIZERS, { default: 'adamw', placeholder: '<name>', help: `Training: ${OPTIMIZERS.join(', ')}` }),
+  dtype: oneOf(TRAINING_DTYPES, { default: null }),
+  mixedPrecision: flag({ help: 'Training: FP32 weights, products in 16 bits (autocast)' }),
+  loraRank: integer({ min: 1, max: 65_536, default: 16, help: 'Training: rank of the adapters' }),
+  loraTargets: oneOf(LORA_TARGETS, {
+    default: 'all-linear',
+    placeholder: '<layers>',
+    help: `Training: ${LORA_TARGETS.join(', ')}`,
+  }),
+  loraDropout: custom<number, number>(checkShare, {
+    form: 'share',
+    range: { min: 0, max: 1 },
+    default: 0,
+    help: 'Training: dropout of the adapters',
+    read: (word) => (word === '0' ? 0 : undefined),
+  }),
+  fusedLoss: flag({ help: 'Training: a loss that never has all logits at once (Liger)' }),
+  offload: custom<readonly Offload[], readonly Offload[]>(checkOffload, {
+    default: [],
+    placeholder: '<what>',
+    help: `Training: ${OFFLOADS.join(',')} to host memory, which a unified machine shares`,
+    read: typedOffload,
+  }),
+  maxJobs: integer({
+    ...LIMITS.workers,
+    default: 1,
+    help: 'vLLM, SGLang: compilers at once in a first start, their MAX_JOBS',
+  }),
+  workers: integer({ ...LIMITS.workers, default: 0, help: 'Training: processes that load data' }),
+  rolloutUtilization: custom<number, number>(checkShare, {
+    form: 'share',
+    range: { min: 0, max: 1 },
+    default: 0.3,
+    help: 'GRPO, rough: share of memory of the rollout engine',
+  }),
+  signal,
 };
 
+/** The compiler refuses a table that lacks an option of the public type. */
+type Complete<Rows extends Readonly<Record<keyof EstimateOptions, unknown>>> = Rows;
+
+/** A use with every default filled in, as the parts of an estimate read it. */
+export type Use = Omit<CheckedOf<Complete<typeof ESTIMATE>>, 'signal'>;
+
 export function checkEstimateOptions(options: EstimateOptions): { use: Use; signal: AbortSignal | undefined } {
-  checkKeys('estimate()', options, KEYS);
-  return { use: checkUse(options), signal: checkSignal(options.signal) };
+  const { signal: ends, ...use } = checkOptions('estimate()', options, ESTIMATE);
+  return { use, signal: ends };
 }
 
-function checkUse(options: EstimateOptions): Use {
-  const whole = (name: keyof EstimateOptions, limits: Range): number | null =>
-    options[name] === undefined ? null : checkInteger(name, options[name], limits);
-  const on = (name: keyof EstimateOptions): boolean =>
-    options[name] === undefined ? true : checkBoolean(name, options[name]);
-  const off = (name: keyof EstimateOptions): boolean => checkBoolean(name, options[name]);
-  return {
-    use: options.use === undefined ? 'inference' : checkChoice('use', ESTIMATE_USES, options.use),
-    program: options.program === undefined ? null : checkChoice('program', MODEL_PROGRAM_NAMES, options.program),
-    context: whole('context', LIMITS.tokens),
-    sequences: whole('sequences', LIMITS.sequences) ?? 1,
-    kvDtype: options.kvDtype === undefined ? null : checkKvDtype(options.kvDtype),
-    batchTokens: whole('batchTokens', LIMITS.tokens),
-    flashAttention: on('flashAttention'),
-    swaFull: off('swaFull'),
-    kvUnified: on('kvUnified'),
-    mla: options.mla === undefined ? null : checkBoolean('mla', options.mla),
-    tensorParallel: whole('tensorParallel', LIMITS.devices) ?? 1,
-    pipelineParallel: whole('pipelineParallel', LIMITS.devices) ?? 1,
-    decodeContextParallel: whole('decodeContextParallel', LIMITS.devices) ?? 1,
-    mtp: off('mtp'),
-    languageModelOnly: off('languageModelOnly'),
-    mmap: on('mmap'),
-    method:
-      options.method === undefined
-        ? 'breakdown'
-        : checkChoice('method', ['breakdown', 'rough'] as const, options.method),
-    batch: whole('batch', LIMITS.sequences) ?? 1,
-    checkpointing: on('checkpointing'),
-    optimizer: options.optimizer === undefined ? 'adamw' : checkChoice('optimizer', OPTIMIZERS, options.optimizer),
-    dtype: options.dtype === undefined ? null : checkChoice('dtype', TRAINING_DTYPES, options.dtype),
-    mixedPrecision: off('mixedPrecision'),
-    loraRank: whole('loraRank', LIMITS.loraRank) ?? 16,
-    loraTargets:
-      options.loraTargets === undefined ? 'all-linear' : checkChoice('loraTargets', LORA_TARGETS, options.loraTargets),
-    loraDropout: checkShare('loraDropout', options.loraDropout ?? 0),
-    fusedLoss: off('fusedLoss'),
-    offload: checkOffload(options.offload ?? []),
-    maxJobs: whole('maxJobs', LIMITS.workers) ?? 1,
-    workers: whole('workers', LIMITS.workers) ?? 0,
-    rolloutUtilization: checkShare('rolloutUtilization', options.rolloutUtilization ?? 0.3),
-  };
+function checkOffload(name: string, value: unknown): Offload[] {
+  if (!Array.isArray(value)) throw invalidType(name, `an array of ${OFFLOADS.join(', ')}`, value);
+  return value.map((entry: unknown) => checkChoice(name, OFFLOADS, entry));
 }
 
-function checkOffload(value: unknown): Offload[] {
-  if (!Array.isArray(value)) throw invalidType('offload', `an array of ${OFFLOADS.join(', ')}`, value);
-  return value.map((name: unknown) => checkChoice('offload', OFFLOADS, name));
+/** "optimizer,activations". */
+function typedOffload(words: string, name: string): Offload[] {
+  return words.split(',').map((word) => {
+    const found = OFFLOADS.find((known) => known === word.trim());
+    if (found !== undefined) return found;
+    throw new TypedMistake(`${name} "${word}" is not one of ${OFFLOADS.join(', ')}.`);
+  });
 }
 
 function checkShare(name: string, value: unknown): number {
@@ -112,10 +156,19 @@ function checkShare(name: string, value: unknown): number {
   return value;
 }
 
-function checkKvDtype(value: unknown): string {
-  if (typeof value !== 'string') throw invalidType('kvDtype', 'the name of a data type', value);
+function checkKvDtype(name: string, value: unknown): string {
+  if (typeof value !== 'string') throw invalidType(name, 'the name of a data type', value);
   const names = value.toLowerCase().split('/');
-  if (names.length > 2 || names.some((name) => cacheTypeBytes(name) === null))
-    throw invalidValue('kvDtype', `one of ${CACHE_TYPES.join(', ')}, or two of them as q8_0/q4_0`, value);
+  if (names.length > 2 || names.some((each) => cacheTypeBytes(each) === null))
+    throw invalidValue(name, `one of ${CACHE_TYPES.join(', ')}, or two of them as q8_0/q4_0`, value);
   return names.join('/');
+}
+
+/** "fp8", "q8_0/q4_0". */
+function typedKvDtype(value: string, name: string): string {
+  const wrong = value.split('/').find((each) => cacheTypeBytes(each) === null);
+  if (wrong === undefined) return value;
+  throw new TypedMistake(
+    `${name} "${wrong}" is not one of ${CACHE_TYPES.join(', ')}, or two of them as q8_0/q4_0.${didYouMean(wrong, CACHE_TYPES)}`,
+  );
 }

@@ -2,31 +2,39 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import {
-  checkBoolean,
-  checkChoice,
   checkDevice,
-  checkInteger,
   checkKeys,
-  checkSignal,
   invalidArgument,
   invalidType,
   invalidValue,
-  type Keys,
   outOfRange,
 } from '../../base/arguments.ts';
 import { formatBytes } from '../../base/format.ts';
-import { LIMITS } from '../../base/limits.ts';
+import { LIMITS, SOME_BYTES } from '../../base/limits.ts';
+import {
+  bytes,
+  checkOptions,
+  custom,
+  flag,
+  group,
+  integer,
+  needed,
+  oneOf,
+  pick,
+  signal,
+  TypedMistake,
+} from '../../base/options.ts';
 import { checkUtilization } from '../../base/program-arguments.ts';
 import { exactly, sumOf } from '../../core/memory/range.ts';
 import { FIT_SETTINGS, TOGETHER_PROGRAMS } from '../../types/fit.ts';
 import type {
   EstimatedModel,
   EstimatedSettings,
+  EstimateOptions,
   EstimateUse,
   FitEstimate,
   FitLargestQuestion,
   FitLlamaOptions,
-  FitMachine,
   FitModel,
   FitNeed,
   FitOptions,
@@ -38,38 +46,59 @@ import type {
   FitTogetherQuestion,
   Snapshot,
 } from '../../types/index.ts';
-import { MODEL_PROGRAM_NAMES } from '../../types/programs.ts';
+import { ESTIMATE } from '../estimate/options.ts';
 
-type TableOptions = Omit<FitOptions, 'solve' | 'acceptTight'>;
+/** Programs that are started with a share of memory. */
+const SHARES: readonly FitProgram[] = ['vllm', 'sglang', 'trtllm'];
 
-const MODEL_KEYS: Keys<Partial<FitModel> & TableOptions & FitMachine> = {
-  model: true,
-  use: true,
-  snapshot: true,
-  program: true,
-  programVersion: true,
-  utilization: true,
-  device: true,
-  llama: true,
-  signal: true,
+/** Checked where it is used, or not at all. */
+const anything = custom((_, value) => value, {});
+
+/** For whom a need is judged. The public types are in lib/types, beside those of the answers. */
+const SETTINGS = {
+  programVersion: custom(checkVersion, {
+    default: null,
+    placeholder: '<version>',
+    help: 'With --for: version of the program',
+    usually: 'the newest rule',
+  }),
+  utilization: custom(checkUtilizationOf, {
+    default: null,
+    form: 'share',
+    range: { min: 0, max: 1 },
+    help: 'vLLM’s --gpu-memory-utilization, SGLang’s --mem-fraction-static, TensorRT-LLM’s free fraction',
+    usually: 'the smallest that holds it',
+    read: typedUtilization,
+  }),
+  device: custom(checkDeviceNumber, {
+    default: null,
+    form: 'whole',
+    range: LIMITS.device,
+    help: 'CUDA number of the GPU (default 0)',
+  }),
+  llama: custom(checkLlama, { default: {} }),
+  signal,
 };
-const TABLE_KEYS: Keys<FitTableQuestion> = { table: true, ...MODEL_KEYS };
 
-const KEYS: Keys<FitQuestion> = {
-  bytes: true,
-  estimate: true,
-  ...MODEL_KEYS,
-  solve: true,
-  acceptTight: true,
+const MODEL = { model: anything, use: custom(checkUse, { default: {} }), snapshot: anything };
+
+export const FIT = {
+  bytes: {
+    ...anything,
+    ...pick(bytes({ ...SOME_BYTES, help: 'A size to load instead of a model' }), ['form', 'range', 'help']),
+  },
+  estimate: anything,
+  solve: oneOf(FIT_SETTINGS, {
+    default: null,
+    help: 'The largest context, number of sequences or batch that fits',
+  }),
+  acceptTight: flag({ help: 'Exit with 0 where the expected size fits now' }),
+  ...MODEL,
+  program: ESTIMATE.program,
+  ...SETTINGS,
 };
 
-const LLAMA_KEYS: Keys<FitLlamaOptions> = {
-  fit: true,
-  targetBytes: true,
-  leastContext: true,
-  mayShorten: true,
-  layersAreGiven: true,
-};
+const TABLE = { table: custom(checkTrue, {}), ...MODEL, program: ESTIMATE.program, ...SETTINGS };
 
 export function checkFit(question: FitQuestion) {
   const checked = checkNeedAsked('fit()', question);
@@ -78,24 +107,18 @@ export function checkFit(question: FitQuestion) {
 
 /** The question without its machine. */
 export function checkNeedAsked(owner: string, question: FitNeed & FitOptions) {
-  checkKeys(owner, question, KEYS);
-  const { solve, use }: FitOptions & Partial<FitModel> = question;
+  const { bytes: size, estimate, model, snapshot, use, ...settings } = checkOptions(owner, question, FIT);
   if (['bytes', 'estimate', 'model'].filter((name) => name in question).length !== 1)
     throw invalidArgument(`${owner} takes exactly one of bytes, model and estimate`);
   const hasModel = 'model' in question;
-  if (solve !== undefined && !hasModel)
+  if (settings.solve !== null && !hasModel)
     throw invalidArgument('solve needs a model: an estimate and a number of bytes do not change with a setting');
-  if (use !== undefined && !hasModel)
+  if ('use' in question && question.use !== undefined && !hasModel)
     throw invalidArgument('use needs a model: an estimate and a number of bytes do not change with it');
-  const settings = {
-    ...checkSettings(question),
-    solve: solve === undefined ? null : checkChoice('solve', FIT_SETTINGS, solve),
-    acceptTight: checkBoolean('acceptTight', question.acceptTight),
-  };
   const need = hasModel
-    ? checkModel(question, settings.program)
+    ? withProgram(question, settings.program)
     : 'bytes' in question
-      ? needOfBytes(question.bytes)
+      ? needOfBytes(size)
       : checkEstimate(question.estimate);
   return { need, settings };
 }
@@ -103,53 +126,42 @@ export function checkNeedAsked(owner: string, question: FitNeed & FitOptions) {
 export type FitSettings = ReturnType<typeof checkFit>['settings'];
 
 export function checkFitTable(question: FitTableQuestion) {
-  checkKeys('fit() of a table', question, TABLE_KEYS);
-  checkTrue('table', question.table);
-  const settings = checkSettings(question);
-  return { need: checkModel(question, settings.program), settings, machine: checkSnapshot(question.snapshot) };
+  const { model, snapshot, table, use, ...settings } = checkOptions('fit() of a table', question, TABLE);
+  return { need: withProgram(question, settings.program), settings, machine: checkSnapshot(question.snapshot) };
 }
 
-const LARGEST_KEYS: Keys<FitLargestQuestion> = {
-  largest: true,
-  snapshot: true,
-  use: true,
-  program: true,
-  device: true,
-};
+const LARGEST = { largest: custom(checkTrue, {}), ...pick(TABLE, ['snapshot', 'use', 'program', 'device']) };
 
 export function checkFitLargest(question: FitLargestQuestion) {
-  checkKeys('fit() of the largest model', question, LARGEST_KEYS);
-  checkTrue('largest', question.largest);
-  const settings = checkSettings(question);
-  const { use } = checkModel(question, settings.program);
-  return { use, settings, machine: checkSnapshot(question.snapshot) };
+  const { device, program } = checkOptions('fit() of the largest model', question, LARGEST);
+  const settings = { device, program, programVersion: null, utilization: null, llama: {}, signal: undefined };
+  return { use: withProgram(question, program).use, settings, machine: checkSnapshot(question.snapshot) };
 }
 
-function checkTrue(name: string, value: unknown): void {
+function checkTrue(name: string, value: unknown): true {
   if (value !== true) throw invalidValue(name, 'true', value);
+  return value;
 }
 
-const TOGETHER_KEYS: Keys<FitTogetherQuestion> = {
-  together: true,
-  snapshot: true,
-  program: true,
-  programVersion: true,
-  device: true,
-  signal: true,
+const TOGETHER = {
+  together: anything,
+  program: needed(oneOf(TOGETHER_PROGRAMS, {})),
+  ...pick(TABLE, ['snapshot', 'programVersion', 'device', 'signal']),
 };
 
 export function checkFitTogether(question: FitTogetherQuestion) {
-  checkKeys('fit() of several models', question, TOGETHER_KEYS);
+  const { snapshot, together: _, ...checked } = checkOptions('fit() of several models', question, TOGETHER);
   const { together } = question;
+  const { program } = checked;
   const machine = checkSnapshot(question.snapshot);
-  const program = checkChoice('program', TOGETHER_PROGRAMS, question.program);
   if (!Array.isArray(together)) throw invalidType('together', 'an array of objects with model', together);
   const { max, min } = LIMITS.models;
   if (together.length < min || together.length > max)
     throw outOfRange('length of together', `${min} to ${max}`, together.length);
   const models = together.map((need: FitModel, index) => {
     checkKeys<FitModel>(`together[${index}]`, need, { model: true, use: true });
-    return checkModel(need, program);
+    checkUse('use', need.use ?? {});
+    return withProgram(need, program);
   });
   for (const { use } of models) {
     if ((use.use ?? 'inference') !== 'inference') throw invalidValue('use', 'inference: servers do not train', use.use);
@@ -157,13 +169,17 @@ export function checkFitTogether(question: FitTogetherQuestion) {
     if (program === 'ollama' && !isDeepStrictEqual(use, models[0]?.use))
       throw invalidArgument('Ollama has one server with one environment: give all models the same use');
   }
-  return { models, machine, settings: { ...checkSettings(question), program } };
+  return { models, machine, settings: { ...checked, utilization: null, llama: {} } };
 }
 
 /** The model is checked when it is opened, its use when it is estimated. */
-function checkModel<Need extends Partial<FitModel>>({ model, use = {} }: Need, program: FitProgram | null) {
-  if (typeof use !== 'object' || use === null) throw invalidType('use', 'options of estimate()', use);
+function withProgram<Need extends Partial<FitModel>>({ model, use = {} }: Need, program: FitProgram | null) {
   return { model: model as Need['model'], use: program === null ? use : { ...use, program } };
+}
+
+function checkUse(name: string, value: unknown): EstimateOptions {
+  if (typeof value !== 'object' || value === null) throw invalidType(name, 'options of estimate()', value);
+  return value;
 }
 
 function checkSnapshot(value: Snapshot): Snapshot {
@@ -173,44 +189,44 @@ function checkSnapshot(value: Snapshot): Snapshot {
   return value;
 }
 
-/** Programs that are started with a share of memory. */
-const SHARES: readonly FitProgram[] = ['vllm', 'sglang', 'trtllm'];
+type Given = Readonly<Record<string, unknown>>;
 
-function checkSettings(options: TableOptions) {
-  const { device, utilization } = options;
-  const program = options.program === undefined ? null : checkChoice('program', MODEL_PROGRAM_NAMES, options.program);
-  if (device !== undefined) checkDevice(device);
-  checkUtilization(utilization);
-  if (utilization !== undefined && (program === null || !SHARES.includes(program)))
-    throw invalidValue('utilization', `an option of the programs ${SHARES.join(', ')} only`, utilization);
-  const version = checkVersion(options.programVersion, program);
-  return {
-    program,
-    version,
-    utilization: utilization ?? null,
-    device: device ?? null,
-    llama: checkLlama(options.llama, program),
-    signal: checkSignal(options.signal),
-  };
+function checkUtilizationOf(name: string, value: unknown, { program }: Given): number {
+  const share = checkUtilization(value) as number;
+  if (SHARES.some((known) => known === program)) return share;
+  throw invalidValue(name, `an option of the programs ${SHARES.join(', ')} only`, value);
 }
 
-function checkLlama(value: FitLlamaOptions | undefined, program: FitProgram | null): FitLlamaOptions {
-  if (value === undefined) return {};
-  checkKeys('llama', value, LLAMA_KEYS);
-  if (program !== 'llama.cpp') throw invalidArgument('llama has options of --fit: name the program llama.cpp, too');
-  for (const name of ['fit', 'mayShorten', 'layersAreGiven'] as const)
-    if (value[name] !== undefined) checkBoolean(`llama.${name}`, value[name]);
-  if (value.targetBytes !== undefined) checkAmount('llama.targetBytes', value.targetBytes, 0);
-  if (value.leastContext !== undefined) checkInteger('llama.leastContext', value.leastContext, LIMITS.tokens);
+function typedUtilization(word: string, name: string): number {
+  const share = /^(\d+(\.\d+)?|\.\d+)$/.test(word) ? Number(word) : Number.NaN;
+  if (share > 0 && share <= 1) return share;
+  throw new TypedMistake(`${name} "${word}" is not a share above 0 and up to 1, such as 0.85.`);
+}
+
+function checkDeviceNumber(_: string, value: unknown): number {
+  checkDevice(value);
   return value;
 }
 
-function checkVersion(value: unknown, program: FitProgram | null): string | null {
-  if (value === undefined) return null;
-  if (typeof value !== 'string') throw invalidType('programVersion', 'a version such as "0.20.1"', value);
-  if (program === null) throw invalidValue('programVersion', 'the version of a program, so name the program', value);
+const LLAMA = group({
+  fit: flag(),
+  targetBytes: custom((name, value) => checkAmount(name, value, 0), {}),
+  leastContext: integer(LIMITS.tokens),
+  mayShorten: flag(),
+  layersAreGiven: flag(),
+});
+
+function checkLlama(name: string, value: unknown, given: Given): FitLlamaOptions {
+  LLAMA.check(name, value, given);
+  if (given.program === 'llama.cpp') return value as FitLlamaOptions;
+  throw invalidArgument('llama has options of --fit: name the program llama.cpp, too');
+}
+
+function checkVersion(name: string, value: unknown, { program }: Given): string {
+  if (typeof value !== 'string') throw invalidType(name, 'a version such as "0.20.1"', value);
+  if (program === undefined) throw invalidValue(name, 'the version of a program, so name the program', value);
   if (!/^[vb]?\d{1,6}(\.\d{1,6}){0,3}([.+-]?[a-z][\w.+-]{0,40})?$/i.test(value))
-    throw invalidValue('programVersion', 'a version such as "0.20.1"', value);
+    throw invalidValue(name, 'a version such as "0.20.1"', value);
   return value.replace(/^[vb]/i, '');
 }
 

@@ -41,7 +41,7 @@ const RULES: Readonly<Record<FitProgram, Rule>> = {
 
 export interface CheckedOptions {
   program: FitProgram | null;
-  version: string | null;
+  programVersion: string | null;
   utilization: number | null;
   device: number | null;
   llama?: FitLlamaOptions;
@@ -59,7 +59,17 @@ export function fitReport(whole: CheckedNeed, snapshot: Snapshot, options: Check
     device === null || (refusal !== null && limit === null)
       ? []
       : programReports(
-          { llama: {}, together: null, ...options, need, snapshot, device, limit, freed },
+          {
+            llama: {},
+            together: null,
+            version: options.programVersion,
+            ...options,
+            need,
+            snapshot,
+            device,
+            limit,
+            freed,
+          },
           machine,
           options.program,
         ).map((report) => (own.verdict === 'no' ? { ...report, ...NOT_HERE } : report));

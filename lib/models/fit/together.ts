@@ -113,11 +113,11 @@ function chainOf(
 function heldBy(
   { terms }: CheckedNeed,
   { programs, serving, verdict }: FitReport,
-  { version }: CheckedOptions,
+  { programVersion }: CheckedOptions,
 ): FitRange {
   // The share of a model that does not fit is not known.
   const requested = verdict === 'no' ? 0 : (programs[0]?.numbers.requested ?? 0);
-  const graphs = isAtLeast(version, '0.21') ? 0 : sumOfTerms(terms, (name) => name === 'cuda-graphs').high;
+  const graphs = isAtLeast(programVersion, '0.21') ? 0 : sumOfTerms(terms, (name) => name === 'cuda-graphs').high;
   const least = requested === 0 ? 0 : requested + graphs;
   const { bytes, high, low } = serving;
   return { bytes: Math.max(least, bytes), low: Math.max(least, low), high: Math.max(least, high) };

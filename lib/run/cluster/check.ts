@@ -6,9 +6,7 @@ import { openModel } from '../../models/estimate/index.ts';
 import { assertFit, fitWithEstimate } from '../../models/fit/index.ts';
 import type {
   ClusterCheck,
-  ClusterCheckOptions,
   ClusterMachine,
-  ClusterOptions,
   ClusterRank,
   EstimateReport,
   FitNeed,
@@ -16,30 +14,21 @@ import type {
   FitReport,
   FitVerdict,
 } from '../../types/index.ts';
-import { KEYS } from './options.ts';
+import { CLUSTER, type ClusterCheckOptions, type ClusterOptions } from './options.ts';
 import { differencesAmong, unanswered, weakestFirst } from './report.ts';
 
 /** Question to each machine. */
 export type Asked = FitNeed & FitOptions;
 
-const CHECK_KEYS: Keys<ClusterCheckOptions> = {
-  ...KEYS,
-  bytes: true,
-  model: true,
-  use: true,
-  estimate: true,
-  program: true,
-  programVersion: true,
-  utilization: true,
-  device: true,
-  llama: true,
-};
+/** The question of fit(), which checks it. */
+const QUESTION = ['bytes', 'model', 'use', 'estimate', 'program', 'programVersion', 'utilization', 'device', 'llama'];
 
 /** The options of reading machines, and the question of fit(). */
 export function splitOptions(options: ClusterCheckOptions): { asked: ClusterOptions; fitting: Asked } {
-  checkKeys('clusterCheck()', options, CHECK_KEYS);
+  const known = { ...CLUSTER, ...Object.fromEntries(QUESTION.map((name) => [name, true])) };
+  checkKeys('clusterCheck()', options, known as unknown as Keys<ClusterCheckOptions>);
   const { answers, command, copy, deadlineMs, expect, hosts, onCopy, ...fitting } = options;
-  return { asked: Object.fromEntries(Object.entries(options).filter(([key]) => key in KEYS)), fitting };
+  return { asked: Object.fromEntries(Object.entries(options).filter(([key]) => key in CLUSTER)), fitting };
 }
 
 /** Ranks that a model is divided among. */

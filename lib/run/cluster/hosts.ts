@@ -2,6 +2,7 @@
 
 import { invalidArgument, invalidType, invalidValue, outOfRange } from '../../base/arguments.ts';
 import { LIMITS } from '../../base/limits.ts';
+import { list } from '../../base/options.ts';
 
 /** Time to wait for the answer of each host unless the caller says. */
 export const DEFAULT_DEADLINE_MS = 15_000;
@@ -38,6 +39,13 @@ export function checkHosts(
   }
   return value as readonly string[];
 }
+
+/** The machines as an option of everything that asks some. */
+export const hostsRow = list((name, value) => checkHosts(value, name), {
+  placeholder: '<host,host>',
+  help: 'Machines to ask by ssh, as ssh takes them: names of ~/.ssh/config, user@host, ssh://user@host:port',
+  read: (words, name) => checkHosts(words, name, () => `a name of ${name}`),
+});
 
 function checkName(name: string, host: string): void {
   const [, before, number] = WITH_SLOTS.exec(host) ?? [];

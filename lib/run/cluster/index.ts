@@ -3,15 +3,8 @@
 import { invalidArgument } from '../../base/arguments.ts';
 import { lazy } from '../../base/lazy.ts';
 import { LIMITS } from '../../base/limits.ts';
-import type {
-  ClusterCheck,
-  ClusterCheckOptions,
-  ClusterMachine,
-  ClusterOptions,
-  ClusterReport,
-  RecordReport,
-} from '../../types/index.ts';
-import type { Question } from './options.ts';
+import type { ClusterCheck, ClusterMachine, ClusterReport, RecordReport } from '../../types/index.ts';
+import type { ClusterCheckOptions, ClusterOptions, Question } from './options.ts';
 import type { AskedRecording } from './recording.ts';
 
 const load = lazy(() => Promise.all([import('./options.ts'), import('./read.ts'), import('./answers.ts')]));

@@ -1,75 +1,88 @@
 /** The arguments of cluster() and clusterCheck(), checked. */
 
-import {
-  checkFunction,
-  checkInteger,
-  checkKeys,
-  checkMilliseconds,
-  checkSignal,
-  checkText,
-  invalidArgument,
-  invalidType,
-  type Keys,
-} from '../../base/arguments.ts';
+import { checkText, invalidArgument, invalidType } from '../../base/arguments.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { checkPath } from '../../base/program-arguments.ts';
-import type { ClusterOptions } from '../../types/index.ts';
+import {
+  callback,
+  checkOptions,
+  custom,
+  integer,
+  milliseconds,
+  type OptionsOf,
+  path,
+  signal,
+  text,
+} from '../../base/options.ts';
+import type { FitNeed, FitOptions } from '../../types/index.ts';
 import { readCopy } from './copy.ts';
-import { checkHosts, DEFAULT_DEADLINE_MS } from './hosts.ts';
+import { DEFAULT_DEADLINE_MS, hostsRow } from './hosts.ts';
 import { type Asking, DEFAULT_COMMAND } from './read.ts';
 
-export const KEYS: Keys<ClusterOptions> = {
-  hosts: true,
-  answers: true,
-  expect: true,
-  command: true,
-  copy: true,
-  onCopy: true,
-  deadlineMs: true,
-  signal: true,
+/** Options of `cluster()`: exactly one of `hosts` and `answers`. */
+export interface ClusterOptions extends OptionsOf<typeof CLUSTER> {}
+
+/** Which machines are asked, and what shall fit into each; with `tensorParallel` in `use` the need is that of one rank. */
+export type ClusterCheckOptions = ClusterOptions & FitNeed & Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>;
+
+type Answers = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+export const CLUSTER = {
+  /** Names for ssh: of ~/.ssh/config, "user@host", "ssh://user@host:port". 1 to 16, each once. */
+  hosts: hostsRow,
+  /** Instead of `hosts`: what `umaprobe snapshot --json` printed on each machine, one after the other in any order. */
+  answers: custom<Answers, null, AsyncIterable<Uint8Array> | Iterable<Uint8Array>>(checkAnswers, { default: null }),
+  /** With `answers`: how many machines there are, 1 to 16. A missing one is no yes. Default: as many as answer. */
+  expect: integer({
+    ...LIMITS.hosts,
+    default: null,
+    help: 'With -: how many machines have to answer',
+    usually: 'as many as do',
+  }),
+  /** Command of the shell of each host that prints a snapshot as JSON. Default "umaprobe snapshot --json". */
+  command: text({
+    ...{ min: 1, max: 4096 },
+    placeholder: '<command>',
+    help: 'What the shell of each host runs there',
+    usually: 'umaprobe snapshot --json',
+    read: (line, name) => checkText(name, line, { min: 1, max: 4096 }),
+  }),
+  /**
+   * Path of the standalone file of umaprobe, which needs no Node: it is put into the cache folder of the user on each host
+   * that has not got it (mode 0700, its SHA-256 compared at each call), and run there instead of `command`.
+   */
+  copy: path({
+    help: 'Run this standalone file of umaprobe on each host, which needs no Node there; it is copied to ~/.cache/umaprobe once',
+  }),
+  /** Told before a file is copied to a host. */
+  onCopy: callback<(copy: { host: string; file: string; bytes: number }) => void>(),
+  /** Time limit of each host, from the start of ssh to the end of its answer, in milliseconds: 1 to 600000. Default 15000. */
+  deadlineMs: milliseconds({ ...LIMITS.deadlineMs, default: DEFAULT_DEADLINE_MS, help: 'Time limit of each host' }),
+  /** Rejects with the signal's reason, and ends every ssh. */
+  signal,
 };
 
-export type Question =
-  | { hosts: readonly string[]; asking: Asking }
-  | { answers: NonNullable<ClusterOptions['answers']>; expect: number | null };
+export type Question = { hosts: readonly string[]; asking: Asking } | { answers: Answers; expect: number | null };
 
-export function checkCluster(options: ClusterOptions, owner = 'cluster()'): Question {
-  checkKeys(owner, options, KEYS);
-  const { answers, expect, hosts } = options;
-  if ((hosts === undefined) === (answers === undefined))
+export function checkCluster(given: ClusterOptions, owner = 'cluster()'): Question {
+  const checked = checkOptions(owner, given, CLUSTER);
+  const { answers, command, copy, deadlineMs, expect, hosts, onCopy = () => undefined, signal: ends } = checked;
+  if ((hosts === undefined) === (answers === null))
     throw invalidArgument(`${owner} takes either hosts or answers, and was given ${hosts ? 'both' : 'neither'}`);
-  if (answers !== undefined) return { answers: checkAnswers(answers, options), expect: checkExpect(expect) };
-  if (expect !== undefined) throw invalidArgument('expect is for answers: of hosts each is expected');
-  return { hosts: checkHosts(hosts), asking: checkAsking(options) };
-}
-
-function checkAnswers(answers: NonNullable<ClusterOptions['answers']>, options: ClusterOptions) {
-  const own = (['command', 'copy', 'deadlineMs'] as const).find((name) => options[name] !== undefined);
-  if (own !== undefined) throw invalidArgument(`${own} is for hosts: answers are read as they come`);
-  if (
-    typeof answers !== 'object' ||
-    answers === null ||
-    !(Symbol.asyncIterator in answers || Symbol.iterator in answers)
-  )
-    throw invalidType('answers', 'a stream of bytes', answers);
-  return answers;
-}
-
-function checkExpect(expect: unknown): number | null {
-  return expect === undefined ? null : checkInteger('expect', expect, LIMITS.hosts);
-}
-
-function checkAsking({ command, copy, deadlineMs, onCopy, signal }: ClusterOptions): Asking {
+  if (answers !== null) {
+    const own = (['command', 'copy', 'deadlineMs'] as const).find((name) => given[name] !== undefined);
+    if (own !== undefined) throw invalidArgument(`${own} is for hosts: answers are read as they come`);
+    return { answers, expect };
+  }
+  if (expect !== null) throw invalidArgument('expect is for answers: of hosts each is expected');
   if (command !== undefined && copy !== undefined)
     throw invalidArgument('command and copy both say what is run there: give one of them');
-  if (command !== undefined) checkText('command', command, LIMITS.remoteCommandLength);
-  checkFunction('onCopy', onCopy);
-  const path = checkPath('copy', copy);
-  return {
-    command: command ?? DEFAULT_COMMAND,
-    copy: path === undefined ? null : readCopy(path),
-    onCopy: onCopy ?? (() => undefined),
-    deadlineMs: checkMilliseconds('deadlineMs', deadlineMs ?? DEFAULT_DEADLINE_MS),
-    signal: checkSignal(signal),
-  };
+  const file = copy === undefined ? null : readCopy(copy);
+  const asking = { command: command ?? DEFAULT_COMMAND, copy: file, onCopy, deadlineMs, signal: ends };
+  return { hosts: hosts ?? [], asking };
+}
+
+function checkAnswers(name: string, value: unknown): Answers {
+  if (typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value))
+    return value as Answers;
+  throw invalidType(name, 'a stream of bytes', value);
 }

@@ -2,7 +2,7 @@
 
 import { UmaError } from '../../base/errors.ts';
 import { clean, formatDuration } from '../../base/format.ts';
-import type { ClusterMachine, ClusterOptions } from '../../types/index.ts';
+import type { ClusterMachine } from '../../types/index.ts';
 import { type Copy, copyLine, NOT_THERE, putFile } from './copy.ts';
 import { DocumentReader, type Found, Lines } from './documents.ts';
 import { judgeAnswer, type MachineAnswer, unusable, withoutDoubles } from './judge.ts';
@@ -14,7 +14,7 @@ export interface Asking {
   /** Command for the shell of each host. */
   command: string;
   copy: Copy | null;
-  onCopy: NonNullable<ClusterOptions['onCopy']>;
+  onCopy: (copy: { host: string; file: string; bytes: number }) => void;
   deadlineMs: number;
   signal: AbortSignal | undefined;
 }

@@ -3,7 +3,7 @@
 import { UmaError } from '../../base/errors.ts';
 import { MiB, typedDuration } from '../../base/format.ts';
 import { KEEP_HISTORY } from '../../core/memory/remedies.ts';
-import type { ClusterMachine, ReadRecordOptions, RecordedSession, RecordReport } from '../../types/index.ts';
+import type { ClusterMachine, RecordedSession, RecordReport } from '../../types/index.ts';
 import { DocumentReader, Lines } from './documents.ts';
 import { DEFAULT_DEADLINE_MS } from './hosts.ts';
 import { isValid, type MachineAnswer, onlyDocument, unusable } from './judge.ts';
@@ -11,9 +11,13 @@ import { answerAtEnd, notStarted } from './read.ts';
 import { remoteWord } from './shell.ts';
 import { runBySsh } from './ssh.ts';
 
-/** Part of the recording, as for `readRecord()`; the folder is that of the host. */
-export type AskedRecording = Required<Pick<ReadRecordOptions, 'lastMs' | 'sessions' | 'points'>> &
-  Pick<ReadRecordOptions, 'folder'>;
+/** What of the recording, as for `readRecord()`; the folder is that of the host. */
+export interface AskedRecording {
+  lastMs: number;
+  sessions: number;
+  points: number;
+  folder?: string;
+}
 
 /** Characters of a document: eight sessions of 1000 points, each with its processes and last seconds, have at most 9 million. */
 const MOST_RECORDING = 16 * MiB;

@@ -4,17 +4,12 @@ import { abortable } from '../../base/abort.ts';
 import { lazy } from '../../base/lazy.ts';
 import { processes } from '../../core/processes/index.ts';
 import { snapshot } from '../../core/snapshot/index.ts';
-import type {
-  ErrorReport,
-  ErrorText,
-  ExplainErrorOptions,
-  ExplainOptions,
-  ExplainReport,
-  Snapshot,
-} from '../../types/index.ts';
+import type { ErrorReport, ErrorText, ExplainReport, Snapshot } from '../../types/index.ts';
+import type { ExplainErrorOptions, ExplainOptions } from './options.ts';
 
-const loadReport = lazy(() => Promise.all([import('./options.ts'), import('./report.ts')]));
-const loadErrors = lazy(() => Promise.all([import('./options.ts'), import('./error-report.ts')]));
+const loadChecks = lazy(() => Promise.all([import('../../base/options.ts'), import('./options.ts')]));
+const loadReport = lazy(() => import('./report.ts'));
+const loadErrors = lazy(() => import('./error-report.ts'));
 
 /**
  * Explains why memory is gone, or looks gone: page cache that counts as used, driver pools, memory that nobody holds,
@@ -26,8 +21,9 @@ const loadErrors = lazy(() => Promise.all([import('./options.ts'), import('./err
  *   (`ERR_INVALID_ARG_*`) for bad options.
  */
 export async function explain(options: ExplainOptions = {}): Promise<ExplainReport> {
-  const [{ checkExplainOptions }, { explainReport }] = await loadReport();
-  const signal = checkExplainOptions(options);
+  const [{ checkOptions }, { EXPLAIN }] = await loadChecks();
+  const { signal } = checkOptions('explain()', options, EXPLAIN);
+  const { explainReport } = await loadReport();
   const reading = signal === undefined ? {} : { signal };
   const listed = async () => options.processes ?? (options.snapshot === undefined ? processes(reading) : null);
   const [machine, running] = await Promise.all([
@@ -46,8 +42,10 @@ export async function explain(options: ExplainOptions = {}): Promise<ExplainRepo
  *   a text that is neither a string, bytes nor an iterable of them. A machine that cannot be read is no error.
  */
 export async function explainError(text: ErrorText, options: ExplainErrorOptions = {}): Promise<ErrorReport> {
-  const [{ checkErrorOptions }, { errorReport, scan }] = await loadErrors();
-  const signal = checkErrorOptions(text, options);
+  const [{ checkOptions }, { checkErrorText, EXPLAIN_ERROR }] = await loadChecks();
+  checkErrorText(text);
+  const { signal } = checkOptions('explainError()', options, EXPLAIN_ERROR);
+  const { errorReport, scan } = await loadErrors();
   return abortable(signal, async () => {
     const found = await scan(text, signal);
     return errorReport(found, options.snapshot === undefined ? await readMachine() : options.snapshot);

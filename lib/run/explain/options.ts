@@ -1,41 +1,46 @@
-/** The arguments of explain() and explainError(), checked. */
+/** The options of explain() and explainError(). */
 
-import { checkKeys, checkSignal, invalidType, type Keys } from '../../base/arguments.ts';
-import type { ErrorText, ExplainErrorOptions, ExplainOptions, ProcessesReport, Snapshot } from '../../types/index.ts';
+import { invalidType } from '../../base/arguments.ts';
+import { custom, type OptionsOf, signal } from '../../base/options.ts';
+import type { ProcessesReport, Snapshot } from '../../types/index.ts';
 
-const KEYS: Keys<ExplainOptions> = { snapshot: true, processes: true, signal: true };
-const ERROR_KEYS: Keys<ExplainErrorOptions> = { snapshot: true, signal: true };
+/** Options of `explain()`. */
+export interface ExplainOptions extends OptionsOf<typeof EXPLAIN> {}
+/** Options of `explainError()`. */
+export interface ExplainErrorOptions extends OptionsOf<typeof EXPLAIN_ERROR> {}
 
-export function checkExplainOptions(options: ExplainOptions): AbortSignal | undefined {
-  checkKeys('explain()', options, KEYS);
-  const signal = checkSignal(options.signal);
-  const given: { snapshot?: unknown; processes?: unknown } = options;
-  if (given.snapshot !== undefined && !isSnapshot(given.snapshot))
-    throw invalidType('snapshot', 'a snapshot', given.snapshot);
-  if (given.processes !== undefined && given.processes !== null && !isProcesses(given.processes))
-    throw invalidType('processes', 'the report of processes(), or null', given.processes);
-  return signal;
+export const EXPLAIN = {
+  /** The machine. Default: this one is read, with its processes. */
+  snapshot: custom<Snapshot>((name, value) => documentOf(name, value, 'snapshot', 'a snapshot'), {}),
+  /** Its processes. Default: they are read with the machine; with a `snapshot`, none: what needs them is not judged. */
+  processes: custom<ProcessesReport | null>(
+    (name, value) =>
+      value === null ? value : documentOf(name, value, 'processes', 'the report of processes(), or null'),
+    {},
+  ),
+  /** Ends the reading. */
+  signal,
+};
+
+export const EXPLAIN_ERROR = {
+  /** The machine that the numbers are compared with. Default: this one is read. null: no machine. */
+  snapshot: custom<Snapshot | null>(
+    (name, value) =>
+      value === null ? value : documentOf(name, value, 'snapshot', 'a snapshot, or null to compare with nothing'),
+    {},
+  ),
+  /** Ends the search. */
+  signal,
+};
+
+function documentOf<Document>(name: string, value: unknown, schema: string, expected: string): Document {
+  if (typeof value === 'object' && value !== null && Reflect.get(value, 'schema') === `umaprobe/${schema}/1`)
+    return value as Document;
+  throw invalidType(name, expected, value);
 }
 
-export function checkErrorOptions(text: unknown, options: ExplainErrorOptions): AbortSignal | undefined {
-  if (!isText(text)) throw invalidType('text', 'a string, bytes, or an iterable of them', text);
-  checkKeys('explainError()', options, ERROR_KEYS);
-  const signal = checkSignal(options.signal);
-  const given: unknown = options.snapshot;
-  if (given !== undefined && given !== null && !isSnapshot(given))
-    throw invalidType('snapshot', 'a snapshot, or null to compare with nothing', given);
-  return signal;
-}
-
-function isProcesses(value: unknown): value is ProcessesReport {
-  return typeof value === 'object' && value !== null && 'schema' in value && value.schema === 'umaprobe/processes/1';
-}
-
-function isText(value: unknown): value is ErrorText {
-  if (typeof value === 'string' || value instanceof Uint8Array) return true;
-  return typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value);
-}
-
-function isSnapshot(value: unknown): value is Snapshot {
-  return typeof value === 'object' && value !== null && 'schema' in value && value.schema === 'umaprobe/snapshot/1';
+export function checkErrorText(text: unknown): void {
+  if (typeof text === 'string' || text instanceof Uint8Array) return;
+  if (typeof text === 'object' && text !== null && (Symbol.asyncIterator in text || Symbol.iterator in text)) return;
+  throw invalidType('text', 'a string, bytes, or an iterable of them', text);
 }

@@ -1,9 +1,9 @@
 /** guard(): loads the checks of its options and its work when it is first needed. */
 
 import { lazy } from '../../base/lazy.ts';
-import type { GuardOptions, GuardReport } from '../../types/index.ts';
+import type { GuardReport } from '../../types/index.ts';
+import type { GuardOptions } from './options.ts';
 
-export { DEFAULT_GRACE_MS, DEFAULT_INTERVAL_MS } from './defaults.ts';
 export { assertWatchable } from './watchable.ts';
 
 const load = lazy(() => import('./start.ts'));

@@ -7,7 +7,7 @@ import { toUmaError } from '../../base/errors.ts';
 import { isFailure } from '../../base/facts.ts';
 import { native } from '../../core/native/binding.ts';
 import { LineSplitter } from './lines.ts';
-import type { CheckedGuardOptions } from './settings.ts';
+import type { CheckedGuardOptions } from './options.ts';
 
 export function isPiped({ stdio, ready }: Pick<CheckedGuardOptions, 'stdio' | 'ready'>): boolean {
   return stdio === 'pipe' || ready !== null;

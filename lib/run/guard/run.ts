@@ -13,9 +13,9 @@ import type {
   GuardReport,
   LeftBehind,
 } from '../../types/index.ts';
+import type { CheckedGuardOptions } from './options.ts';
 import type { EndedReport, ReportedAction, SupervisorReport } from './protocol.ts';
 import { actionSentence, leftBehindText, notifyFailure } from './sentence.ts';
-import type { CheckedGuardOptions } from './settings.ts';
 import { unwatchable } from './watchable.ts';
 
 /** Exit of the native guard itself. */
@@ -232,7 +232,7 @@ export class GuardRun {
   #emit(event: GuardEvent): void {
     if (this.#thrown !== null) return;
     try {
-      this.#settings.onEvent(event);
+      this.#settings.onEvent?.(event);
     } catch (error) {
       this.fail(error);
     }

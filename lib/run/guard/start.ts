@@ -19,16 +19,16 @@ import { type GuardThresholds, guardThresholds } from '../../core/memory/guard-r
 import { guardProgram, native } from '../../core/native/binding.ts';
 import { foreignVariables, libraryFolder } from '../../core/native/machine-environment.ts';
 import { memoryNow } from '../../core/snapshot/settled.ts';
-import type { GuardOptions, GuardReport, LoadAction } from '../../types/index.ts';
+import type { GuardReport, LoadAction } from '../../types/index.ts';
 import { ControlLines } from './control.ts';
 import { leftBehind, sharedMemoryNow } from './left-behind.ts';
 import { LineSplitter } from './lines.ts';
-import { checkGuardOptions } from './options.ts';
+import { type CheckedGuardOptions, checkGuardOptions, type GuardOptions } from './options.ts';
 import { forwardOutput, isPiped, OutputPipes } from './output.ts';
 import { type LinePattern, linePattern } from './pattern.ts';
 import { guardArguments, parseReport } from './protocol.ts';
 import { type Exit, GuardRun } from './run.ts';
-import type { CheckedGuardOptions } from './settings.ts';
+
 import { followTargets } from './system.ts';
 import { targetArgument } from './target.ts';
 import { assertWatchable } from './watchable.ts';
@@ -100,7 +100,7 @@ interface Channels {
 
 /** @param given a descriptor of this process; below 0: none. */
 function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignals }: CheckedGuardOptions): Channels {
-  // Descriptors are passed on as signals are: this process is one program with the one that it starts.
+  // As for signals: this process is one program with the one that it starts.
   const { descriptors } = forwardSignals ? inherited() : { descriptors: [] };
   const stdio = new Map<number, number | 'pipe'>(descriptors.map((fd) => [fd, fd]));
   const fds = { report: -1, control: -1, readings: -1, signals: -1 };

@@ -1,9 +1,10 @@
 /** launch(): loads the checks of its options and its work when it is first needed. */
 
 import { lazy } from '../../base/lazy.ts';
-import type { LaunchOptions, LaunchReport } from '../../types/index.ts';
+import type { LaunchReport } from '../../types/index.ts';
+import type { LaunchOptions } from './options.ts';
 
-const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
+const load = lazy(() => import('./run.ts'));
 
 /**
  * Starts a program with everything around it: asks `fit`, makes room with `prepare`, runs it under `guard`, records,
@@ -15,8 +16,5 @@ const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]
  *   before the start.
  */
 export async function launch(options: LaunchOptions): Promise<LaunchReport> {
-  const [{ checkLaunchOptions }, { runLaunch }] = await load();
-  const settings = checkLaunchOptions(options);
-  settings.signal?.throwIfAborted();
-  return runLaunch(settings);
+  return (await load()).runLaunch(options);
 }

@@ -8,10 +8,8 @@ import { snapshot } from '../../core/snapshot/index.ts';
 import { memoryNow, memorySettled } from '../../core/snapshot/settled.ts';
 import { openModel } from '../../models/estimate/index.ts';
 import type {
-  GuardOptions,
   GuardReport,
   LaunchEvent,
-  LaunchOptions,
   LaunchPlan,
   LaunchRank,
   LaunchReceipt,
@@ -22,27 +20,23 @@ import type {
   Snapshot,
 } from '../../types/index.ts';
 import { assertWatchable, guard } from '../guard/index.ts';
+import type { GuardOptions } from '../guard/options.ts';
 import { folderOf, makeFolder } from '../record/folder.ts';
 import { mark, record, whyNotRecorded } from '../record/index.ts';
 import { type FoundExtra, findExtras } from './extras.ts';
 import { LaunchGpus } from './gpus.ts';
 import { judge, type LaunchAnswer, type Load } from './judge.ts';
 import { locate } from './locate.ts';
+import { checkLaunchOptions, type LaunchOptions, type LaunchSettings } from './options.ts';
 import { isRefusal, needsRoom, notTaken, planOf } from './plan.ts';
 import { askRanks, otherHosts } from './ranks.ts';
 import { receiptOf, Series } from './receipt.ts';
 import { type Recognised, recognise } from './recognise.ts';
 import { baseName } from './unwrapped.ts';
 
-export type LaunchSettings = Omit<
-  LaunchOptions,
-  'prepare' | 'record' | 'anyway' | 'dryRun' | 'sudo' | 'onEvent' | 'signal'
-> &
-  Required<Pick<LaunchOptions, 'prepare' | 'record' | 'anyway' | 'dryRun' | 'sudo' | 'onEvent'>> & {
-    signal: AbortSignal | undefined;
-  };
-
-export async function runLaunch(settings: LaunchSettings): Promise<LaunchReport> {
+export async function runLaunch(options: LaunchOptions): Promise<LaunchReport> {
+  const settings = checkLaunchOptions(options);
+  settings.signal?.throwIfAborted();
   const { dryRun, onEvent, signal } = settings;
   const started = performance.now();
   // A context of this process would hold memory for as long as the program runs.
@@ -218,7 +212,7 @@ class Launch {
     };
     try {
       const report = await guard({
-        ...guardOptions(this.#settings),
+        ...this.#settings.guard,
         ...this.#environment(),
         ...this.#loads(),
         command,
@@ -347,26 +341,6 @@ function withOptions({ command, stores }: Recognised, options: LaunchSettings): 
 /** Only vLLM and SGLang have one. */
 function utilizationOf(program: string | null, utilization: number | null): number | null {
   return program === 'vllm' || program === 'sglang' ? utilization : null;
-}
-
-const OF_GUARD: readonly string[] = [
-  'cwd',
-  'env',
-  'stdio',
-  'floorBytes',
-  'killBelowBytes',
-  'acceptAFrozenMachine',
-  'intervalMs',
-  'graceMs',
-  'loadActions',
-  'ready',
-  'notify',
-  'forwardSignals',
-] satisfies (keyof GuardOptions)[];
-
-function guardOptions(settings: LaunchSettings): Partial<GuardOptions> {
-  const own = Object.entries(settings).filter(([key, value]) => OF_GUARD.includes(key) && value !== undefined);
-  return Object.fromEntries(own);
 }
 
 function isModelError(error: unknown): error is Error {

@@ -1,11 +1,10 @@
 /** profile(): checks the options, and loads the work when it is first needed. */
 
 import { lazy } from '../../base/lazy.ts';
-import type { ProfileOptions, ProfileReport } from '../../types/index.ts';
+import type { ProfileReport } from '../../types/index.ts';
+import type { ProfileOptions } from './options.ts';
 
-export { DEFAULT_STEP_COUNT, DEFAULT_WAIT_MS } from './defaults.ts';
-
-const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]));
+const load = lazy(() => import('./run.ts'));
 
 /**
  * Finds the largest configuration of a program that is safe on this machine. One parameter is raised at a time, from
@@ -18,8 +17,5 @@ const load = lazy(() => Promise.all([import('./options.ts'), import('./run.ts')]
  *   (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options, an unknown placeholder, and a template outside its folder.
  */
 export async function profile(options: ProfileOptions): Promise<ProfileReport> {
-  const [{ checkProfileOptions }, { runProfile }] = await load();
-  const checked = checkProfileOptions(options);
-  checked.signal?.throwIfAborted();
-  return runProfile(checked);
+  return (await load()).runProfile(options);
 }

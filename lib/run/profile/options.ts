@@ -1,140 +1,193 @@
 /** The options of a profile, checked, with the templates read and the regular expressions compiled. */
 
 import {
-  checkBoolean,
-  checkBytes,
-  checkChoice,
-  checkFunction,
   checkInteger,
   checkKeys,
-  checkMilliseconds,
-  checkSignal,
   checkText,
   invalidArgument,
   invalidType,
   invalidValue,
-  type Keys,
   outOfRange,
 } from '../../base/arguments.ts';
+import { clean } from '../../base/format.ts';
 import { LIMITS, SOME_BYTES } from '../../base/limits.ts';
+import {
+  bytes,
+  type CheckedOf,
+  callback,
+  checkOptions,
+  custom,
+  flag,
+  inSection,
+  integer,
+  list,
+  milliseconds,
+  needed,
+  type OptionsOf,
+  oneOf,
+  path,
+  signal,
+  TypedMistake,
+} from '../../base/options.ts';
 import { checkCommand, checkEnvironment, checkPath } from '../../base/program-arguments.ts';
-import { checkFloor } from '../../core/memory/floor.ts';
-import type {
-  ProfileBisection,
-  ProfileEvent,
-  ProfileOptions,
-  ProfilePool,
-  ProfileVariation,
-} from '../../types/index.ts';
+import { type FloorRows, floorRows } from '../../core/memory/floor.ts';
+import type { ProfileBisection, ProfileEvent, ProfileVariation } from '../../types/index.ts';
 import { PROFILE_POOLS } from '../../types/profile.ts';
 import { type LineCapture, type LinePattern, lineCapture, linePattern } from '../guard/pattern.ts';
-import { DEFAULT_STEP_COUNT, DEFAULT_WAIT_MS } from './defaults.ts';
+import { folder } from '../record/options.ts';
 import { checkPlaceholders, PARAMETER_NAME, placeholdersOf, type Source } from './placeholders.ts';
 import { readTemplates, type Templates } from './templates.ts';
 
-const KEYS: Keys<ProfileOptions> = {
-  command: true,
-  vary: true,
-  bisect: true,
-  env: true,
-  templates: true,
-  cwd: true,
-  limitBytes: true,
-  limitPool: true,
-  floorBytes: true,
-  acceptAFrozenMachine: true,
-  ready: true,
-  steps: true,
-  stepCount: true,
-  metric: true,
-  trialTimeMs: true,
-  waitMs: true,
-  journal: true,
-  resume: true,
-  record: true,
-  folder: true,
-  onEvent: true,
-  signal: true,
-};
-const VARIATION_KEYS: Keys<ProfileVariation> = { name: true, values: true };
-const BISECTION_KEYS: Keys<ProfileBisection> = { name: true, from: true, to: true };
+/** Options of `profile()`: `command`, and exactly one of `vary` and `bisect`. */
+export interface ProfileOptions extends OptionsOf<typeof TRIALS>, OptionsOf<typeof SAFETY>, OptionsOf<FloorRows> {}
 
-export interface CheckedProfileOptions {
-  command: readonly [string, ...string[]];
+const TRIALS = {
+  /**
+   * Program and its arguments: an array, never a shell. `{name}` is the value of a parameter, `{file:name}` the path of a
+   * template that was filled in for the trial, `{{name}}` the text `{name}`.
+   */
+  command: needed(
+    custom<readonly [string, ...string[]], undefined, readonly string[]>((_, value) => checkCommand(value), {}),
+  ),
+  /** Parameters in the order in which they are raised, each from its first value. At most 16, with 64 values each. */
+  vary: list<readonly ProfileVariation[]>(checkVariations, {
+    form: 'texts',
+    placeholder: '<name=values>',
+    help: 'A parameter and its values, rising: batch_size=1,2,4,8. May be given more than once',
+    read: typedVariations,
+  }),
+  /** The largest safe value of one number instead. */
+  bisect: custom<ProfileBisection, null>(checkBisection, {
+    default: null,
+    placeholder: '<name=from..to>',
+    help: 'Instead: the largest safe value of one number, as context=1024..131072',
+    read: typedBisection,
+  }),
+  /** Variables of the command beside those of this process, with placeholders. undefined: unset. */
+  env: list<Readonly<Record<string, string | undefined>>, Readonly<Record<string, never>>>(
+    (_, value) => checkEnvironment(value) ?? {},
+    {
+      default: {},
+      form: 'texts',
+      placeholder: '<name=text>',
+      help: 'A variable of the program, with placeholders: BATCH={batch_size}',
+      read: typedVariables,
+    },
+  ),
+  /** Folder with the files that `{file:name}` names. No name leads out of it. */
+  templates: path({
+    placeholder: '<folder>',
+    help: 'Folder of configuration files with placeholders; {file:name} is the path of one, filled in',
+  }),
+  /** Working folder of the command; default: that of this process. */
+  cwd: path(),
+  /** Regular expression (RE2) for a line of output that says that the command is ready, and ends the trial as a success. The command is then stopped. */
+  ready: pattern(linePattern, 'A line of the output that says that it is ready, and ends the trial as a success (RE2)'),
+  /** The same, after `stepCount` lines that match (default 3). */
+  steps: pattern(linePattern, 'The same, after --step-count lines that match'),
+  // The first step allocates, the second one is the first with optimizer state.
+  /** Lines of `steps`, 1 to 1,000,000. Default 3. */
+  stepCount: integer({ min: 1, max: 1_000_000, default: 3, help: 'With --steps: how many' }),
+  /** Regular expression (RE2) whose first group is a number: the throughput of a trial is its last match. */
+  metric: pattern(lineCapture, 'Throughput: the number in the first group of the last match, as "([0-9.]+) tokens/s"'),
+  /** Longest time of a trial, in milliseconds, 100 to 86,400,000; one that takes longer has failed. Default: no limit. */
+  trialTimeMs: milliseconds({
+    ...LIMITS.timeoutMs,
+    default: null,
+    help: 'Longest time of a trial',
+    usually: 'no limit',
+  }),
+  /** Called with each event. If it throws, the trial is stopped, and `profile()` rejects with that error. */
+  onEvent: callback<(event: ProfileEvent) => void>(),
+  /** Aborted: the trial is stopped, and the report has the rows so far. */
+  signal,
+};
+
+const SAFETY = inSection('Machine and safety', {
+  /**
+   * Largest peak of the memory in use in the pool, in bytes: that of the machine, or of each GPU that has memory of its own. Default 100 GB
+   * of the host and never more than MemTotal less the floor, or all of a GPU's own memory.
+   */
+  limitBytes: bytes({ ...SOME_BYTES, default: null }),
+  /** Whose memory is measured and limited. Default: the host's where a visible GPU shares it or there is none, else the GPUs'. */
+  limitPool: oneOf(PROFILE_POOLS, { default: null }),
+  /**
+   * How long to wait for memory to come back, and before the first trial for the GPU programs of others, in milliseconds, up
+   * to 86,400,000. Default 60,000, and not for others: they are reported, and never stopped.
+   */
+  // 92 GB came back within 5 s (driver 580.178.04); a program that saves a checkpoint takes longer.
+  waitMs: milliseconds({
+    ...LIMITS.holdMs,
+    default: 60_000,
+    help: 'Time limit for memory to come back',
+    note: ', and first for the GPU programs of others',
+  }),
+  /** File that has each trial before it starts, so that the next run knows what was fatal; `false`: none. */
+  journal: custom<string | false | undefined, undefined, string | false>(
+    (name, value) => (value === false ? false : checkPath(name, value, 'a path, or false')),
+    {
+      placeholder: '<file|none>',
+      help: 'Written to disk before each trial (default ~/.local/state/umaprobe/profile.jsonl)',
+      read: (word) => word !== 'none' && word,
+    },
+  ),
+  /** Go on with the trials of the last run of this experiment, below a configuration that was fatal. */
+  resume: flag({ help: 'Go on with the trials of the last run, below a configuration that was fatal' }),
+  /** Folder of the recording. Default: beside the journal. */
+  folder: folder('Folder of the recording of all trials', 'beside the journal'),
+  /** Record the memory of the machine during all trials. Default `true`. */
+  record: flag({ default: true, flag: 'no-record', help: 'Record nothing' }),
+});
+
+export const PROFILE = { ...TRIALS, ...inSection('Machine and safety', floorRows()), ...SAFETY };
+
+export interface CheckedProfileOptions
+  extends Omit<CheckedOf<typeof PROFILE>, 'vary' | 'templates' | 'steps' | 'onEvent'> {
   vary: readonly ProfileVariation[];
-  bisect: ProfileBisection | null;
-  env: Readonly<Record<string, string | undefined>>;
   templates: Templates;
-  cwd: string | undefined;
-  limitBytes: number | null;
-  /** null: the pool that the program competes for. */
-  limitPool: ProfilePool['name'] | null;
-  floorBytes: number | null;
-  ready: LinePattern | null;
   steps: { matches: LinePattern; count: number } | null;
-  metric: LineCapture | null;
-  trialTimeMs: number | null;
-  waitMs: number;
-  /** True: waits for the GPU programs of others. */
+  /** Whether to wait for the GPU programs of others. */
   waitForOthers: boolean;
-  /** undefined: the default. */
-  journal: string | false | undefined;
-  resume: boolean;
-  record: boolean;
-  folder: string | undefined;
   onEvent: (event: ProfileEvent) => void;
-  signal: AbortSignal | undefined;
 }
 
 /** @throws TypeError/RangeError that names the option. */
 export function checkProfileOptions(options: ProfileOptions): CheckedProfileOptions {
-  checkKeys('profile()', options, KEYS);
-  const { bisect, onEvent = () => undefined, vary } = options;
-  if ((vary === undefined) === (bisect === undefined))
+  const checked = checkOptions('profile()', options, PROFILE);
+  const { bisect, command, env, journal, onEvent = () => undefined, resume, stepCount: count, steps, vary } = checked;
+  if ((vary === undefined) === (bisect === null))
     throw invalidArgument(
       `profile() takes either vary or bisect, and was given ${vary === undefined ? 'neither' : 'both'}`,
     );
-  checkFunction('onEvent', onEvent);
-  const command = checkCommand(options.command);
-  const env = checkEnvironment(options.env) ?? {};
-  const variations = vary === undefined ? [] : checkVariations(vary);
-  const bisection = bisect === undefined ? null : checkBisection(bisect);
-  const names = bisection === null ? variations.map(({ name }) => name) : [bisection.name];
-  const journal = checkPathOrFalse('journal', options.journal);
-  const resume = checkBoolean('resume', options.resume);
-  const accept = checkBoolean('acceptAFrozenMachine', options.acceptAFrozenMachine);
   if (resume && journal === false) throw invalidArgument('resume needs the journal, and journal is false');
+  if (steps === null && options.stepCount !== undefined)
+    throw invalidArgument('stepCount needs steps, the regular expression that it counts');
+  const names = bisect === null ? (vary ?? []).map(({ name }) => name) : [bisect.name];
   return {
-    command,
-    vary: variations,
-    bisect: bisection,
-    env,
-    templates: checkTemplates(options.templates, command, env, names),
-    cwd: checkPath('cwd', options.cwd),
-    limitBytes: options.limitBytes === undefined ? null : checkBytes('limitBytes', options.limitBytes, SOME_BYTES),
-    limitPool: options.limitPool === undefined ? null : checkChoice('limitPool', PROFILE_POOLS, options.limitPool),
-    floorBytes: options.floorBytes === undefined ? null : checkFloor('floorBytes', options.floorBytes, accept),
-    ready: options.ready === undefined ? null : linePattern('ready', checkPattern('ready', options.ready)),
-    steps: checkSteps(options),
-    metric: options.metric === undefined ? null : lineCapture('metric', checkPattern('metric', options.metric)),
-    trialTimeMs:
-      options.trialTimeMs === undefined
-        ? null
-        : checkMilliseconds('trialTimeMs', options.trialTimeMs, LIMITS.timeoutMs),
-    waitMs: checkMilliseconds('waitMs', options.waitMs ?? DEFAULT_WAIT_MS, LIMITS.holdMs),
+    ...checked,
+    vary: vary ?? [],
+    templates: checkTemplates(checked.templates, command, env, names),
+    steps: steps === null ? null : { matches: steps, count },
     waitForOthers: options.waitMs !== undefined,
-    journal,
-    resume,
-    record: options.record === undefined || checkBoolean('record', options.record),
-    folder: checkPath('folder', options.folder),
     onEvent,
-    signal: checkSignal(options.signal),
   };
 }
 
-function checkVariations(value: unknown): ProfileVariation[] {
-  if (!Array.isArray(value)) throw invalidType('vary', 'an array of { name, values }', value);
-  checkInteger('length of vary', value.length, LIMITS.parameters);
+/** A regular expression; on the command line it is a text, which the library compiles. */
+function pattern<Compiled extends LinePattern | LineCapture>(
+  compile: (name: string, text: string) => Compiled,
+  help: string,
+) {
+  return custom<Compiled, null, string>((name, value) => compile(name, checkText(name, value, LIMITS.patternLength)), {
+    default: null,
+    placeholder: '<regex>',
+    help,
+  });
+}
+
+function checkVariations(name: string, value: unknown): ProfileVariation[] {
+  if (!Array.isArray(value)) throw invalidType(name, 'an array of { name, values }', value);
+  checkInteger(`length of ${name}`, value.length, LIMITS.parameters);
   const list = (value as readonly unknown[]).map(checkVariation);
   const names = list.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -143,7 +196,7 @@ function checkVariations(value: unknown): ProfileVariation[] {
 }
 
 function checkVariation(value: unknown, index: number): ProfileVariation {
-  checkKeys<ProfileVariation>(`vary[${index}]`, value, VARIATION_KEYS);
+  checkKeys<ProfileVariation>(`vary[${index}]`, value, { name: true, values: true });
   const { name, values } = value as { name?: unknown; values?: unknown };
   const checked = checkName(`vary[${index}].name`, name);
   const what = `values of ${checked}`;
@@ -159,8 +212,8 @@ function checkVariation(value: unknown, index: number): ProfileVariation {
   return { name: checked, values: values as number[] };
 }
 
-function checkBisection(value: unknown): ProfileBisection {
-  checkKeys<ProfileBisection>('bisect', value, BISECTION_KEYS);
+function checkBisection(what: string, value: unknown): ProfileBisection {
+  checkKeys<ProfileBisection>(what, value, { name: true, from: true, to: true });
   const { from, name, to } = value as { from?: unknown; name?: unknown; to?: unknown };
   const checked = checkName('bisect.name', name);
   const low = checkInteger('bisect.from', from, { min: 1 });
@@ -178,35 +231,57 @@ function checkName(what: string, value: unknown): string {
 
 /** Reads the templates that are named, and checks every placeholder. */
 function checkTemplates(
-  folder: unknown,
+  folder: string | undefined,
   command: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
   names: readonly string[],
 ): Templates {
-  const path = checkPath('templates', folder) ?? null;
   const sources: Source[] = [
     ...command.map((text, index) => ({ what: index === 0 ? 'the program' : `argument ${index}`, text })),
     ...Object.entries(env).map(([name, text = '']) => ({ what: `variable ${name}`, text })),
   ];
   const named = [...new Set(sources.flatMap(({ text }) => placeholdersOf(text).files))];
-  const templates = readTemplates(path, named);
+  const templates = readTemplates(folder ?? null, named);
   checkPlaceholders([...sources, ...[...templates].map(([name, text]) => ({ what: `template ${name}`, text }))], names);
   return templates;
 }
 
-function checkPattern(name: string, value: unknown): string {
-  return checkText(name, value, LIMITS.patternLength);
+/** "batch_size=1,2,4". */
+function typedVariations(words: readonly string[], option: string): ProfileVariation[] {
+  return words.map((word) => {
+    const [, name = '', list = ''] = /^([^=]*)=(.*)$/s.exec(word) ?? [];
+    if (name === '')
+      throw new TypedMistake(`${option} "${word}" is not a name and its values, such as batch_size=1,2,4,8.`);
+    if (list.trim() === '') throw new TypedMistake(`${option} "${word}" has no values; write ${clean(name)}=1,2,4,8.`);
+    return { name, values: list.split(',').map((value) => variedNumber(value, `${option} "${word}"`, clean(name))) };
+  });
 }
 
-function checkSteps({ stepCount, steps }: ProfileOptions): CheckedProfileOptions['steps'] {
-  if (steps === undefined) {
-    if (stepCount !== undefined) throw invalidArgument('stepCount needs steps, the regular expression that it counts');
-    return null;
-  }
-  const count = checkInteger('stepCount', stepCount ?? DEFAULT_STEP_COUNT, LIMITS.stepCount);
-  return { matches: linePattern('steps', checkPattern('steps', steps)), count };
+function variedNumber(word: string, what: string, name: string): number {
+  const typed = word.trim();
+  if (/^\d{1,15}(\.\d{1,15})?$/.test(typed)) return Number(typed);
+  throw new TypedMistake(
+    `${what}: "${clean(typed)}" is not a number; write --vary ${name}=1,2,4,8, or for a range --bisect ${name}=1..8.`,
+  );
 }
 
-function checkPathOrFalse(name: string, value: unknown): string | false | undefined {
-  return value === false ? false : checkPath(name, value, 'a path, or false');
+/** "context=1024..131072". */
+function typedBisection(word: string, option: string): ProfileBisection {
+  const [, name, from, to] = /^([^=]+)=(\d{1,15})\.\.(\d{1,15})$/s.exec(word) ?? [];
+  if (name !== undefined && Number(from) > 0 && Number(from) < Number(to))
+    return { name, from: Number(from), to: Number(to) };
+  const given = clean(/^([^=]+)=/.exec(word)?.[1] ?? 'context');
+  throw new TypedMistake(
+    `${option} "${word}" is not a name and a range of whole numbers from small to large, such as ${given}=1024..131072.`,
+  );
+}
+
+function typedVariables(words: readonly string[], option: string): Record<string, string> {
+  return Object.fromEntries(
+    words.map((word) => {
+      const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
+      if (name !== '') return [name, value];
+      throw new TypedMistake(`${option} "${word}" is not a variable and its text, such as BATCH={bs}.`);
+    }),
+  );
 }

@@ -11,7 +11,7 @@ import { record } from '../record/index.ts';
 import { cleanReading, memoryBack, poolBack } from './clean-slate.ts';
 import { type Explored, explore, type Halt, type Order } from './explore.ts';
 import { type Earlier, earlierRuns, experimentOf, nothingToResume } from './journal.ts';
-import type { CheckedProfileOptions } from './options.ts';
+import { type CheckedProfileOptions, checkProfileOptions, type ProfileOptions } from './options.ts';
 import { bisection, parametersText, variations } from './plan.ts';
 import { inUseNow, type Pool, poolOf } from './pool.ts';
 import { curvesOf, safeOf } from './report.ts';
@@ -20,7 +20,9 @@ import { markText, runTrial } from './trial.ts';
 /** A training repository for the Spark stops here, 19 GB before the end (mission.md S3). */
 const DEFAULT_LIMIT = 100 * GB;
 
-export async function runProfile(options: CheckedProfileOptions): Promise<ProfileReport> {
+export async function runProfile(given: ProfileOptions): Promise<ProfileReport> {
+  const options = checkProfileOptions(given);
+  options.signal?.throwIfAborted();
   const started = performance.now();
   const at = new Date().toISOString();
   const { reading, others } = await cleanReading(options.waitForOthers ? options.waitMs : 0, options.signal);

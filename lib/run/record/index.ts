@@ -1,12 +1,15 @@
 /** record(), readRecord() and mark(): load the checks of their options and their work when they are first needed. */
 
 import { lazy } from '../../base/lazy.ts';
-import type { ReadRecordOptions, Recorder, RecordOptions, RecordReport } from '../../types/index.ts';
+import type { Recorder, RecordReport } from '../../types/index.ts';
+import type { ReadRecordOptions, RecordOptions } from './options.ts';
 
-export { DEFAULT_RECORD_BYTES } from './defaults.ts';
-
-const loadStart = lazy(() => Promise.all([import('./options.ts'), import('./start.ts')]));
-const loadRead = lazy(() => Promise.all([import('./options.ts'), import('./read.ts')]));
+const loadStart = lazy(() =>
+  Promise.all([import('../../base/options.ts'), import('./options.ts'), import('./start.ts')]),
+);
+const loadRead = lazy(() =>
+  Promise.all([import('../../base/options.ts'), import('./options.ts'), import('./read.ts')]),
+);
 const loadObstacle = lazy(() => import('./obstacle.ts'));
 const loadMark = lazy(() => Promise.all([import('./options.ts'), import('./marks.ts')]));
 
@@ -20,8 +23,8 @@ const loadMark = lazy(() => Promise.all([import('./options.ts'), import('./marks
  *   recorder. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options.
  */
 export async function record(options: RecordOptions = {}): Promise<Recorder> {
-  const [{ checkRecordOptions }, { startRecorder }] = await loadStart();
-  const settings = checkRecordOptions(options);
+  const [{ checkOptions }, { RECORD }, { startRecorder }] = await loadStart();
+  const settings = checkOptions('record()', options, RECORD);
   settings.signal?.throwIfAborted();
   return startRecorder(settings);
 }
@@ -34,8 +37,8 @@ export async function record(options: RecordOptions = {}): Promise<Recorder> {
  * @throws UmaError `ERR_UMA_NOT_FOUND`: there is no recording. The signal's reason. TypeError/RangeError for bad options.
  */
 export async function readRecord(options: ReadRecordOptions = {}): Promise<RecordReport> {
-  const [{ checkReadOptions }, { readRecording }] = await loadRead();
-  return readRecording(checkReadOptions(options));
+  const [{ checkOptions }, { READ_RECORD }, { readRecording }] = await loadRead();
+  return readRecording(checkOptions('readRecord()', options, READ_RECORD));
 }
 
 /**

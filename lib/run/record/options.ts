@@ -1,56 +1,62 @@
-/** The options of record(), readRecord() and mark(), checked. */
+/** The options of record() and readRecord(), and the arguments of mark(), checked. */
 
-import {
-  checkBytes,
-  checkInteger,
-  checkKeys,
-  checkMilliseconds,
-  checkSignal,
-  checkText,
-  type Keys,
-} from '../../base/arguments.ts';
-import { LIMITS } from '../../base/limits.ts';
+import { checkMilliseconds, checkText } from '../../base/arguments.ts';
+import { formatBytes, MiB, TiB } from '../../base/format.ts';
+import { LIMITS, type Range } from '../../base/limits.ts';
+import { bytes, custom, integer, milliseconds, type OptionsOf, path, signal } from '../../base/options.ts';
 import { checkPath } from '../../base/program-arguments.ts';
-import type { ReadRecordOptions, RecordOptions } from '../../types/index.ts';
-import { DEFAULT_RECORD_BYTES } from './defaults.ts';
 
-const RECORD_KEYS: Keys<RecordOptions> = {
-  folder: true,
-  intervalMs: true,
-  frameMs: true,
-  maxSizeBytes: true,
-  processesMs: true,
-  signal: true,
+/** Options of `record()`. */
+export interface RecordOptions extends OptionsOf<typeof RECORD> {}
+/** Options of reading a recording. */
+export interface ReadRecordOptions extends OptionsOf<typeof READ_RECORD> {}
+
+/** @param fallback the default, as the help says it. */
+export const folder = (help = 'Folder of the recording', fallback = '~/.local/state/umaprobe/record') =>
+  path({ placeholder: '<path>', help: `${help} (default ${fallback})` });
+
+const RING = { min: 2 * MiB, max: TiB, default: 64 * MiB };
+const LISTS: Range = { min: 1000, max: 3_600_000 };
+
+export const RECORD = {
+  /** Folder of the recording, made if it is missing (0700). Default: `$XDG_STATE_HOME/umaprobe/record`. */
+  folder: folder(),
+  /** Between two readings of MemFree, in milliseconds, 1 to 1000; default 10. */
+  intervalMs: milliseconds({ min: 1, max: 1000, default: 10, help: 'Between two readings of MemFree' }),
+  /** Time of one frame of readings (last, lowest, highest), in milliseconds, 10 to 60,000; default 100. */
+  frameMs: milliseconds({ min: 10, max: 60_000, default: 100, help: 'Time of one frame of readings' }),
+  /** Size of the ring on disk, in bytes, 2 MiB to 1 TiB; default 64 MiB, which is 16 hours of frames of 100 ms. */
+  maxSizeBytes: bytes({
+    ...RING,
+    help: 'Size of the ring on disk',
+    usually: `${formatBytes(RING.default)}, 16 hours`,
+  }),
+  /** Between two lists of the largest processes, in milliseconds, 1000 to 3,600,000; default 5000. 0: none. */
+  processesMs: custom<number, number>((name, value) => (value === 0 ? 0 : checkMilliseconds(name, value, LISTS)), {
+    form: 'time',
+    range: LISTS,
+    default: 5000,
+    help: 'Between two lists of the largest processes',
+    note: ', or 0s for none',
+    read: (word) => (/^0\s*(ms|s|m|min|h)?$/.test(word) ? 0 : undefined),
+  }),
+  /** Ends the recording. */
+  signal,
 };
-const READ_KEYS: Keys<ReadRecordOptions> = { folder: true, lastMs: true, sessions: true, points: true, signal: true };
 
-export function checkRecordOptions(options: RecordOptions) {
-  checkKeys('record()', options, RECORD_KEYS);
-  return {
-    folder: checkPath('folder', options.folder),
-    intervalMs: checkMilliseconds('intervalMs', options.intervalMs ?? 10, LIMITS.recordIntervalMs),
-    frameMs: checkMilliseconds('frameMs', options.frameMs ?? 100, LIMITS.frameMs),
-    maxSizeBytes: checkBytes('maxSizeBytes', options.maxSizeBytes ?? DEFAULT_RECORD_BYTES, LIMITS.recordBytes),
-    processesMs: checkProcessesMs(options.processesMs ?? 5000),
-    signal: checkSignal(options.signal),
-  };
-}
+export const READ_RECORD = {
+  /** Default: as for `record()`. */
+  folder: folder(),
+  /** Only the last milliseconds of the recording, at least 1000. Default: all. */
+  lastMs: integer({ ...LIMITS.lastMs, form: 'time', default: null, help: 'Only the end of each session' }),
+  /** Only the newest sessions, 1 to 1000; older ones are not read. Default: all. */
+  sessions: integer({ min: 1, max: 1000, default: null, help: 'Sessions to show, the newest' }),
+  /** Points of the series, 10 to 100,000; default 500. */
+  points: integer({ min: 10, max: 100_000, default: 500, help: 'Points of the series' }),
+  /** Rejects with the signal's reason. */
+  signal,
+};
 
-export function checkReadOptions(options: ReadRecordOptions) {
-  checkKeys('readRecord()', options, READ_KEYS);
-  return {
-    folder: checkPath('folder', options.folder),
-    lastMs: options.lastMs === undefined ? null : checkInteger('lastMs', options.lastMs, LIMITS.lastMs),
-    sessions: options.sessions === undefined ? null : checkInteger('sessions', options.sessions, LIMITS.sessions),
-    points: checkInteger('points', options.points ?? 500, LIMITS.points),
-    signal: checkSignal(options.signal),
-  };
-}
-
-export function checkMark(text: unknown, folder: unknown): { text: string; folder: string | undefined } {
-  return { text: checkText('text', text, LIMITS.markLength), folder: checkPath('folder', folder) };
-}
-
-function checkProcessesMs(value: unknown): number {
-  return value === 0 ? 0 : checkMilliseconds('processesMs', value, LIMITS.processesMs);
+export function checkMark(text: unknown, where: unknown): { text: string; folder: string | undefined } {
+  return { text: checkText('text', text, LIMITS.markLength), folder: checkPath('folder', where) };
 }

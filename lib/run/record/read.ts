@@ -1,22 +1,18 @@
 /** Reads a recording and says what happened in each session. */
 
 import { isFailure } from '../../base/facts.ts';
+import type { CheckedOf } from '../../base/options.ts';
 import { kernelFiles } from '../../core/host/files.ts';
 import { native } from '../../core/native/binding.ts';
 import type { RecordedSession, RecordReport, SessionEnd } from '../../types/index.ts';
 import { folderOf } from './folder.ts';
 import type { SegmentHeader } from './format.ts';
 import { isRecording } from './live.ts';
+import type { READ_RECORD } from './options.ts';
 import { SegmentFolder, type SessionFiles } from './segments.ts';
 import { type SessionSpan, SessionTally } from './tally.ts';
 
-export interface CheckedRecordingOptions {
-  folder: string | undefined;
-  lastMs: number | null;
-  sessions: number | null;
-  points: number;
-  signal: AbortSignal | undefined;
-}
+type CheckedRecordingOptions = CheckedOf<typeof READ_RECORD>;
 
 export async function readRecording(settings: CheckedRecordingOptions): Promise<RecordReport> {
   const started = performance.now();

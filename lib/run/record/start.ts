@@ -8,6 +8,7 @@ import { errorCode, UmaError } from '../../base/errors.ts';
 import { reason } from '../../base/facts.ts';
 import { MiB } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
+import type { CheckedOf } from '../../base/options.ts';
 import { hostFloor } from '../../core/memory/floor.ts';
 import { defaultDevice } from '../../core/memory/headroom.ts';
 import { gpuText, ownGpus } from '../../core/memory/own-memory.ts';
@@ -22,16 +23,10 @@ import type { SegmentHeader } from './format.ts';
 import { followKernelMessages } from './kernel-messages.ts';
 import { RecorderFolder } from './live.ts';
 import { listenForMarks, type MarkAnswer, type MarkServer } from './marks.ts';
+import type { RECORD } from './options.ts';
 import { LISTED } from './process-series.ts';
 
-export interface CheckedRecorderOptions {
-  folder: string | undefined;
-  intervalMs: number;
-  frameMs: number;
-  maxSizeBytes: number;
-  processesMs: number;
-  signal: AbortSignal | undefined;
-}
+type CheckedRecorderOptions = CheckedOf<typeof RECORD>;
 
 /** Segments of a ring: losing the oldest loses a sixteenth. Each has 1 to 16 MiB. */
 const SEGMENTS = 16;

@@ -3,12 +3,14 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { COMMANDS, groups } from '../../../lib/cli/commands/index.ts';
-import { probeOptions } from '../../../lib/cli/commands/probe-options.ts';
+
 import type { OptionTable } from '../../../lib/cli/core/command.ts';
 import { EXIT } from '../../../lib/cli/core/exit.ts';
 import { GLOBAL_OPTIONS } from '../../../lib/cli/core/options.ts';
+import { typedOptions } from '../../../lib/cli/core/typed-options.ts';
 import { UsageError } from '../../../lib/cli/core/usage.ts';
 import { parse } from '../../../lib/cli/parse.ts';
+import { PROBE } from '../../../lib/core/probe/options.ts';
 import { mainInProcess } from '../../support/in-process.ts';
 
 // Hundreds of runs take seconds on a busy machine.
@@ -112,7 +114,7 @@ describe('a command line', () => {
     fc.assert(
       fc.property(fc.constantFrom(...probes), argv, (command, words) => {
         try {
-          const options = probeOptions(parse(command, words).values, command.name);
+          const options = typedOptions(parse(command, words).values, PROBE, command.name);
           for (const value of Object.values(options))
             if (typeof value === 'number') expect(Number.isSafeInteger(Math.round(value)) && value >= 0).toBe(true);
         } catch (error) {

@@ -115,8 +115,8 @@ const LIBRARY_ONLY: Readonly<Record<string, readonly string[]>> = {
   'cluster check': ['answers', 'onCopy', 'bytes', 'estimate', 'llama'],
   guard: ['command', 'target', 'cwd', 'env', 'stdio', 'forwardSignals'],
   launch: [
-    ...['command', 'cwd', 'env', 'stdio', 'use'],
-    ...['killBelowBytes', 'intervalMs', 'loadActions', 'forwardSignals'],
+    ...['cwd', 'env', 'stdio', 'killBelowBytes', 'intervalMs', 'loadActions', 'forwardSignals'],
+    ...['command', 'use'],
   ],
 };
 

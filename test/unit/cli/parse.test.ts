@@ -4,7 +4,7 @@ import { nearest } from '../../../lib/base/nearest.ts';
 import { COMMANDS } from '../../../lib/cli/commands/index.ts';
 import type { Command } from '../../../lib/cli/core/command.ts';
 import { describe } from '../../../lib/cli/core/exit.ts';
-import { count, duration, positive } from '../../../lib/cli/core/options.ts';
+import { durationOf, positiveOf, wholeOf } from '../../../lib/cli/core/options.ts';
 import { colourDepth } from '../../../lib/cli/core/terminal.ts';
 import { UsageError } from '../../../lib/cli/core/usage.ts';
 import { parse, route } from '../../../lib/cli/parse.ts';
@@ -104,20 +104,15 @@ suite('parsing', () => {
 
   it('checks values', () => {
     const range = { min: 100, max: 1000 };
-    expect(duration({ interval: '250ms' }, 'interval', range, 1, 'watch')).toBe(250);
-    expect(duration({}, 'interval', range, 7, 'watch')).toBe(7);
-    expect(() => duration({ interval: '5' }, 'interval', range, 1, 'watch')).toThrow(
+    expect(durationOf('250ms', '--interval', 'watch', range)).toBe(250);
+    expect(() => durationOf('5', '--interval', 'watch', range)).toThrow(
       '--interval "5" has no unit: write 5ms, 5s, 5m or 5h.',
     );
-    expect(() => duration({ interval: '5s' }, 'interval', range, 1, 'watch')).toThrow(
-      '--interval "5s" is outside 100ms to 1s.',
-    );
-    expect(() => count({ n: '1.5' }, 'n', { min: 1, max: 9 }, 'watch')).toThrow(
+    expect(() => durationOf('5s', '--interval', 'watch', range)).toThrow('--interval "5s" is outside 100ms to 1s.');
+    expect(() => wholeOf('1.5', '--n', 'watch', { min: 1, max: 9 })).toThrow(
       '--n "1.5" is not a whole number from 1 to 9.',
     );
-    expect(() => positive({ scale: '0' }, 'scale', 9, 'sim run')).toThrow(
-      '--scale "0" is not a number above 0 and up to 9.',
-    );
+    expect(() => positiveOf('0', '--scale', 'sim run', 9)).toThrow('--scale "0" is not a number above 0 and up to 9.');
   });
 });
 

@@ -1,15 +1,27 @@
 /** Options of sweep, layout and stress on the command line, and their exit codes. */
 import { describe, expect, it } from 'vitest';
 import { UmaError } from '../../../lib/base/errors.ts';
-import { kind, kinds, probeOptions } from '../../../lib/cli/commands/probe-options.ts';
+import { estimateOptions } from '../../../lib/cli/commands/estimate.ts';
 import { layoutExit, stressExit, sweepExit } from '../../../lib/cli/commands/probe-run.ts';
+import { TYPED_SIZES } from '../../../lib/cli/commands/sweep.ts';
 import type { OptionValues } from '../../../lib/cli/core/command.ts';
 import { describe as failureOf } from '../../../lib/cli/core/exit.ts';
-import { elements, shapes, size, sizeOf, sizes } from '../../../lib/cli/core/options.ts';
+import { sizeOf } from '../../../lib/cli/core/options.ts';
+import { optionTable, ownOptions, typedOptions } from '../../../lib/cli/core/typed-options.ts';
+import { DROP } from '../../../lib/core/cache/options.ts';
 import { KINDS } from '../../../lib/core/memory/kinds.ts';
+import { STRESS } from '../../../lib/core/stress/options.ts';
+import { SWEEP } from '../../../lib/core/sweep/options.ts';
 import { layoutOf, notMade, stepOf, stressOf, sweepOf } from '../../support/reports.ts';
 import { GB, GiB } from '../../support/units.ts';
 import { usageErrorOf } from '../../support/usage-error.ts';
+
+const own = (values: OptionValues) => ownOptions(values, TYPED_SIZES, 'sweep');
+const options = (values: OptionValues) => typedOptions(values, STRESS, 'stress');
+const { kind, kinds } = {
+  kind: (values: OptionValues) => options(values).kind,
+  kinds: (values: OptionValues) => typedOptions(values, SWEEP, 'sweep').kinds,
+};
 
 describe('sizes', () => {
   it.each([
@@ -35,32 +47,23 @@ describe('sizes', () => {
   ])('%s is refused', (word, words) => expect(usageErrorOf(() => sizeOf(word, '--max', 'stress'))).toBe(words));
 
   it('are a list', () => {
-    expect(sizes({ sizes: ['1GB, 2GiB'] }, 'sizes', 'sweep')).toEqual([1e9, 2 * GiB]);
-    expect(sizes({ sizes: ['1GB', '2GB,3GB'] }, 'sizes', 'sweep')).toEqual([1e9, 2e9, 3e9]);
-    expect(usageErrorOf(() => sizes({ sizes: ['1GB,,2GB'] }, 'sizes', 'sweep'))).toContain(
-      'empty entry between its commas',
-    );
-    expect(usageErrorOf(() => sizes({ sizes: ['1GB,banana'] }, 'sizes', 'sweep'))).toContain(
-      '--sizes "banana" is not a size',
-    );
-    expect(size({}, 'max', 'stress')).toBeUndefined();
+    expect(own({ sizes: ['1GB, 2GiB'] }).sizes).toEqual([1e9, 2 * GiB]);
+    expect(own({ sizes: ['1GB', '2GB,3GB'] }).sizes).toEqual([1e9, 2e9, 3e9]);
+    expect(usageErrorOf(() => own({ sizes: ['1GB,,2GB'] }).sizes)).toContain('empty entry between its commas');
+    expect(usageErrorOf(() => own({ sizes: ['1GB,banana'] }).sizes)).toContain('--sizes "banana" is not a size');
   });
 
   it('are shapes and numbers of elements', () => {
-    expect(shapes({ shape: ['8192x8192,4096'] }, 'shape', 'sweep')).toEqual([[8192, 8192], [4096]]);
-    expect(usageErrorOf(() => shapes({ shape: ['8192x'] }, 'shape', 'sweep'))).toContain('is not a shape');
-    expect(usageErrorOf(() => shapes({ shape: ['4x0'] }, 'shape', 'sweep'))).toContain('a dimension of 0');
-    expect(elements({ elements: '1e9' }, 'elements', 'sweep')).toBe(1e9);
+    expect(own({ shape: ['8192x8192,4096'] }).shape).toEqual([[8192, 8192], [4096]]);
+    expect(usageErrorOf(() => own({ shape: ['8192x'] }).shape)).toContain('is not a shape');
+    expect(usageErrorOf(() => own({ shape: ['4x0'] }).shape)).toContain('a dimension of 0');
+    expect(own({ elements: '1e9' }).elements).toBe(1e9);
     for (const word of ['0', '1.5', '1e99', '-1', 'many', '9007199254740992'])
-      expect(usageErrorOf(() => elements({ elements: word }, 'elements', 'sweep'))).toContain(
-        'is not a whole number of elements',
-      );
+      expect(usageErrorOf(() => own({ elements: word }).elements)).toContain('is not a whole number of elements');
   });
 });
 
 describe('options', () => {
-  const options = (values: OptionValues) => probeOptions(values, 'stress');
-
   it('leave out what is not given, so that the library decides', () => expect(options({})).toEqual({}));
 
   it('are passed on', () => {
@@ -84,17 +87,51 @@ describe('options', () => {
     });
   });
 
+  it('have range and default in the help, and type and range in the schema for agents', () => {
+    const { level, repeat, stepTimeoutMs } = { ...SWEEP, ...DROP };
+    expect(optionTable({ level, repeat, stepTimeoutMs })).toEqual({
+      level: {
+        type: 'string',
+        placeholder: '<1|2|3>',
+        summary: 'What to drop (default 3)',
+        values: ['1', '2', '3'],
+        schema: { type: 'string', enum: ['1', '2', '3'] },
+      },
+      repeat: {
+        type: 'string',
+        placeholder: '<n>',
+        summary: 'Repeats of each step: 1 to 1000 (default 1)',
+        schema: { type: 'integer', minimum: 1, maximum: 1000 },
+      },
+      'step-timeout': {
+        type: 'string',
+        placeholder: '<time>',
+        summary: 'Time limit for one GPU call: 100ms to 1h (default: 1m and more, by kind and size)',
+        section: 'Machine and safety',
+        schema: { type: 'string' },
+      },
+    });
+  });
+
+  it('that begin with --no- turn off what the library does by itself', () => {
+    expect(typedOptions({ 'no-sync': true, force: true }, DROP, 'cache drop')).toEqual({ sync: false, force: true });
+    expect(ownOptions({}, DROP, 'cache drop')).toMatchObject({ sync: true, force: false });
+    expect(estimateOptions({ 'no-mla': true, 'no-mmap': true, mtp: true }, 'estimate')).toEqual({
+      mla: false,
+      mmap: false,
+      mtp: true,
+    });
+  });
+
   it('name kinds', () => {
-    expect(kinds({ kind: ['device,managed', 'device'] }, 'sweep')).toEqual(['device', 'managed']);
-    expect(kinds({ kind: ['all'] }, 'sweep')).toBe('all');
-    expect(kind({ kind: 'pinned' }, 'stress')).toBe('pinned');
-    expect(usageErrorOf(() => kinds({ kind: ['gpu'] }, 'sweep'))).toBe(
-      `--kind "gpu" is not one of ${KINDS.join(', ')}, all.`,
-    );
-    expect(usageErrorOf(() => kinds({ kind: ['all', 'device'] }, 'sweep'))).toContain(
+    expect(kinds({ kind: ['device,managed', 'device'] })).toEqual(['device', 'managed']);
+    expect(kinds({ kind: ['all'] })).toBe('all');
+    expect(kind({ kind: 'pinned' })).toBe('pinned');
+    expect(usageErrorOf(() => kinds({ kind: ['gpu'] }))).toBe(`--kind "gpu" is not one of ${KINDS.join(', ')}, all.`);
+    expect(usageErrorOf(() => kinds({ kind: ['all', 'device'] }))).toContain(
       '--kind "all" cannot be combined with other kinds.',
     );
-    expect(usageErrorOf(() => kind({ kind: 'managd' }, 'stress'))).toContain('Did you mean managed?');
+    expect(usageErrorOf(() => kind({ kind: 'managd' }))).toContain('Did you mean managed?');
   });
 });
 

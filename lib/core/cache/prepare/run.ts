@@ -1,31 +1,24 @@
 /** `prepare`: frees memory step by step before a model is loaded, and stops as soon as enough is available. */
 
 import { formatBoth } from '../../../base/format.ts';
+import { checkOptions } from '../../../base/options.ts';
 import type { PrepareReport, PrepareStep, Snapshot } from '../../../types/index.ts';
 import { checkBelowTotal } from '../../memory/floor.ts';
 import { refusalOf } from '../../memory/judge.ts';
+import { type CheckedPrepareOptions, PREPARE, type PrepareOptions } from '../options.ts';
 import { difference, receipt, snapshotCounters } from '../receipt.ts';
 import type { System } from '../system.ts';
 import { immediateNow, type Pool, poolOf } from './pool.ts';
 import { type FreeingStep, STEPS, type StepContext, skippedStep } from './steps.ts';
 import { unreachableReason, verdictOf } from './verdict.ts';
 
-export interface CheckedPrepareOptions {
-  bytes: number;
-  paths: readonly string[] | undefined;
-  dryRun: boolean;
-  /** null: the machine's default. */
-  floor: number | null;
-  sudo: boolean;
-  signal: AbortSignal | undefined;
-}
-
-export async function prepareFor(system: System, options: CheckedPrepareOptions): Promise<PrepareReport> {
+export async function prepareFor(system: System, given: PrepareOptions): Promise<PrepareReport> {
+  const options = checkOptions('prepare()', given, PREPARE);
   const started = performance.now();
   // The start of a program is tried if nothing of the trial stays.
   const before = await system.takeSnapshot('needed');
-  checkBelowTotal('floorBytes (--floor)', options.floor, before.host.total);
-  const pool = poolOf(before, options.floor);
+  checkBelowTotal('floorBytes (--floor)', options.floorBytes, before.host.total);
+  const pool = poolOf(before, options.floorBytes);
   const preparation = new Preparation(system, options, before, pool);
   const fragmented = before.judgement.findings.find(({ id }) => id === 'fragmentation')?.summary ?? null;
   const refused = whyRefused(before) ?? unreachableReason(pool, options.bytes, fragmented);
@@ -133,7 +126,7 @@ class Preparation implements StepContext {
     if (state === 'planned') this.#predict(expectedBytes ?? 0);
     else {
       this.snapshot = await this.system.takeSnapshot();
-      this.pool = poolOf(this.snapshot, this.options.floor);
+      this.pool = poolOf(this.snapshot, this.options.floorBytes);
     }
     const gainedBytes = difference(immediateBefore, this.pool.immediate);
     if (gainedBytes !== null && gainedBytes > 0) this.sources.push({ label: step.source, bytes: gainedBytes });

@@ -8,8 +8,9 @@ import { blockUse } from '../../memory/contiguity.ts';
 import { droppable } from '../../memory/droppable.ts';
 import { unifiedDevice } from '../../memory/headroom.ts';
 import { whyNotDrop } from '../../memory/pressure.ts';
-import { drop } from '../drop.ts';
+import { dropNow } from '../drop.ts';
 import { evictUntil } from '../evict.ts';
+import type { CheckedPrepareOptions } from '../options.ts';
 import type { Sysctl } from '../sysctl.ts';
 import { assertMayWrite, writeSysctl } from '../sysctl-write.ts';
 import type { System } from '../system.ts';
@@ -24,13 +25,7 @@ const ENOUGH = 'not needed: enough memory is available';
 /** The state of the preparation that a step works with. */
 export interface StepContext {
   readonly system: System;
-  readonly options: {
-    bytes: number;
-    paths: readonly string[] | undefined;
-    dryRun: boolean;
-    sudo: boolean;
-    signal: AbortSignal | undefined;
-  };
+  readonly options: CheckedPrepareOptions;
   /** The last reading; in a dry run the first one. */
   readonly snapshot: Snapshot;
   /** Pool of the last reading; in a dry run the prediction. */
@@ -190,7 +185,7 @@ function dropLevel(context: StepContext, level: 1 | 2, expectedBytes: number, co
     if (options.dryRun)
       return { state: 'planned', reason: `${contents}; about ${formatBoth(expectedBytes)}`, expectedBytes };
     const { signal, sudo } = options;
-    const report = await drop(system, { level, sync: true, syncLimitMs: SYNC_LIMIT_MS, sudo, force: true, signal });
+    const report = await dropNow(system, { level, sync: true, syncLimitMs: SYNC_LIMIT_MS, sudo, force: true, signal });
     return { state: 'complete', reason: [contents, ...report.warnings].join('; ') };
   });
 }

@@ -13,7 +13,7 @@ const machineOf = (host: NonNullable<MachineFixture['host']>, more: MachineFixtu
   snapshotOf({ simulated: 'gb10-cached', host: { mapped: 0, dirty: 0, ...host }, ...more });
 const CACHED = machineOf({ free: 7 * GiB, available: 112 * GiB, cached: 106 * GiB });
 const DROPPED = machineOf({ free: 111 * GiB, available: 112 * GiB, cached: 2 * GiB });
-const OPTIONS = { bytes: 100 * GiB, paths: undefined, dryRun: false, floor: 8 * GiB, sudo: false, signal: undefined };
+const OPTIONS = { bytes: 100 * GiB, dryRun: false, floorBytes: 8 * GiB, sudo: false };
 
 const prepared = async (fake: FakeOptions, options: Partial<typeof OPTIONS> = {}) => {
   const { machine, done } = fakeMachine({ simulated: 'gb10-cached', ...fake });
@@ -197,7 +197,7 @@ describe('prepare', () => {
 
   it('has a default floor for the machine', async () => {
     const { machine } = fakeMachine({ simulated: 'gb10-cached', looks: [DROPPED] });
-    const report = await prepareFor(machine, { ...OPTIONS, floor: null });
+    const report = await prepareFor(machine, { bytes: OPTIONS.bytes });
     expect(report.floor.bytes).toBeGreaterThan(8 * GiB);
     expect(report.floor.from).toMatch(/the larger of 8\.0 GiB and 7 % of MemTotal/);
   });

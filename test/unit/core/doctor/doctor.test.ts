@@ -1,6 +1,6 @@
 /** Rows of the table by id or pattern. */
 import { describe, expect, it } from 'vitest';
-import { matching } from '../../../../lib/core/doctor/select.ts';
+import { matching } from '../../../../lib/core/doctor/options.ts';
 import { FINDING_IDS } from '../../../../lib/core/memory/findings/index.ts';
 
 describe('naming rows', () => {

@@ -1,19 +1,21 @@
 /** The floor, the checks before a start, and the check of a step. */
 
 import { describe, expect, it } from 'vitest';
+import { checkOptions } from '../../../../lib/base/options.ts';
 import { checkBelowTotal, lowMemory, probeFloor, stepMargin } from '../../../../lib/core/memory/floor.ts';
 import { refuses } from '../../../../lib/core/memory/judge.ts';
 import { needsLargeBlocks, takesHostMemory } from '../../../../lib/core/memory/kinds.ts';
 import { roomOf } from '../../../../lib/core/probe/block-room.ts';
 import { type Conditions, refusalError, unsafeCondition } from '../../../../lib/core/probe/conditions.ts';
 import type { HostReading, PlannedStep } from '../../../../lib/core/probe/context.ts';
-import { checkProbeOptions } from '../../../../lib/core/probe/options.ts';
 import { stepRefusal } from '../../../../lib/core/probe/step-check.ts';
-import { checkStressOptions, stepSizes } from '../../../../lib/core/stress/options.ts';
+import { STRESS, stepSizes } from '../../../../lib/core/stress/options.ts';
 import type { HostMemory } from '../../../../lib/types/index.ts';
 import { deviceFailure, nvmlFailure } from '../../../support/failures.ts';
 import { changed, snapshotOf } from '../../../support/snapshots.ts';
 import { GiB, MiB } from '../../../support/units.ts';
+
+const check = (options: object) => checkOptions('stress()', options, STRESS);
 
 const spark = { total: 125_506_464 * 1024, model: 'unified' } as const;
 
@@ -39,10 +41,8 @@ describe('the floor', () => {
 
   it('is as requested, but below 2 GiB only where a frozen machine is accepted', () => {
     expect(probeFloor(3 * GiB, spark, ['device'])).toEqual({ bytes: 3 * GiB, from: 'as requested' });
-    expect(() => checkProbeOptions({ floorBytes: 1024 }, null)).toThrow(
-      /floorBytes is 1\.0 KiB; expected at least 2 GiB, because/,
-    );
-    expect(checkProbeOptions({ floorBytes: 1024, acceptAFrozenMachine: true }, null).floor).toBe(1024);
+    expect(() => check({ floorBytes: 1024 })).toThrow(/floorBytes is 1\.0 KiB; expected at least 2 GiB, because/);
+    expect(check({ floorBytes: 1024, acceptAFrozenMachine: true }).floorBytes).toBe(1024);
   });
 });
 
@@ -60,7 +60,7 @@ describe('options', () => {
     [{ timeoutMs: 5 }, /timeoutMs is 5; expected 100 to 86400000/],
     [{ signal: {} }, /signal is an object; expected an AbortSignal/],
   ])('%j is refused with its name and what was expected', (options, message) => {
-    expect(() => checkStressOptions(options as never)).toThrow(message);
+    expect(() => check(options)).toThrow(message);
   });
 
   it('have steps that fit the device', () => {

@@ -268,8 +268,7 @@ describe('a refusal', () => {
 
   it('is "not now" for prepare, which changes nothing', async () => {
     const { done, machine } = fakeMachine({ looks: [snapshot] });
-    const options = { bytes: GiB, paths: undefined, dryRun: false, floor: null, sudo: false, signal: undefined };
-    expect(await prepareFor(machine, options)).toMatchObject({
+    expect(await prepareFor(machine, { bytes: GiB })).toMatchObject({
       verdict: 'not-enough',
       reason: expect.stringMatching(/^not now: /),
     });

@@ -38,7 +38,7 @@ function watched(options: Partial<SuperviseOptions> = {}, killable = true) {
     },
     detach: () => calls.push('detach'),
   };
-  const settings = { floor: null, timeoutMs: null, signal: null, isDone: () => machine.isDone, ...options };
+  const settings = { floor: null, timeoutMs: null, signal: undefined, isDone: () => machine.isDone, ...options };
   const supervisor = supervise(child, settings, async () => {
     if (machine.failure !== null) throw machine.failure;
     return { available: machine.available };

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PRESETS, sweepSizes } from '../../../../lib/core/sweep/sizes.ts';
-import type { SweepOptions } from '../../../../lib/types/index.ts';
+import { checkOptions } from '../../../../lib/base/options.ts';
+import { SWEEP, type SweepOptions } from '../../../../lib/core/sweep/options.ts';
+import { PRESETS, sweepSizes as sizesOf } from '../../../../lib/core/sweep/sizes.ts';
 
+const sweepSizes = (options: SweepOptions) => sizesOf(checkOptions('sweep()', options, SWEEP));
 const bytesOf = (options: SweepOptions) => sweepSizes(options).sizes.map(({ bytes }) => bytes);
 
 describe('presets', () => {

@@ -2,14 +2,15 @@
 
 import { describe, expect, it } from 'vitest';
 import { guardThresholds } from '../../../../lib/core/memory/guard-rules.ts';
+import type { CheckedGuardOptions } from '../../../../lib/run/guard/options.ts';
 import { parseReport, type ReportedAction, type SupervisorReport } from '../../../../lib/run/guard/protocol.ts';
 import { GuardRun } from '../../../../lib/run/guard/run.ts';
 import { actionSentence } from '../../../../lib/run/guard/sentence.ts';
-import type { CheckedGuardOptions } from '../../../../lib/run/guard/settings.ts';
 import type { GuardEvent } from '../../../../lib/types/index.ts';
 import { GiB } from '../../../support/units.ts';
 
 const SETTINGS: CheckedGuardOptions = {
+  acceptAFrozenMachine: false,
   command: ['train'],
   target: null,
   cwd: undefined,

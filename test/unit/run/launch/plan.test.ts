@@ -30,7 +30,7 @@ function fitOf(gib: number): FitReport {
   };
   return fitReport({ ...need, terms: [{ name: 'bytes', ...total }] }, snapshotOf(), {
     program: null,
-    version: null,
+    programVersion: null,
     utilization: null,
     device: null,
   });

@@ -1,8 +1,7 @@
 /** What profile() refuses before anything runs. */
 
 import { describe, expect, it } from 'vitest';
-import { checkProfileOptions } from '../../../../lib/run/profile/options.ts';
-import type { ProfileOptions } from '../../../../lib/types/index.ts';
+import { checkProfileOptions, type ProfileOptions } from '../../../../lib/run/profile/options.ts';
 
 const command = ['x', '{n}'];
 const vary = [{ name: 'n', values: [1, 2] }];
