@@ -23,7 +23,7 @@ function answeredHeadroom(snapshot: Reading): OwnHeadroom | undefined {
  * "60.0 GiB can be loaded on the GPU": the safe amount of the unified device, else on the answered GPU with its own
  * memory; null: unknown.
  */
-export function room(snapshot: Reading, format: (bytes: number | null) => string): string | null {
+function room(snapshot: Reading, format: (bytes: number | null) => string): string | null {
   const unified = unifiedDevice(snapshot);
   const shared = unified?.allocatable.safe ?? null;
   if (unified !== undefined && shared !== null)
