@@ -1,13 +1,7 @@
 import { formatBytes } from '../../../base/format.ts';
-import { conditionText, fitText, roomText } from '../machine.ts';
-import { advice, type Judge, type Message, WHO_KILLED_IT, words } from './message.ts';
+import { advice, fits, type Message, roomAndCondition, WHO_KILLED_IT, words } from './message.ts';
 
 const WHO = advice('see who holds memory, GPU memory included: the kernel does not count that', 'umaprobe snapshot');
-
-const now: Judge = (_, machine) => {
-  const room = roomText(machine);
-  return `${room.charAt(0).toUpperCase()}${room.slice(1)}; ${conditionText(machine)}.`;
-};
 
 const CGROUP = {
   code: 'oom-killer-cgroup',
@@ -40,7 +34,7 @@ const OOM = {
           : '';
     return `${who}The kernel chooses by resident memory, in which GPU memory is not: on a machine where the GPU shares the host’s memory it kills bystanders, and not the program that filled it.`;
   },
-  now,
+  now: roomAndCondition,
   remedies: [
     WHO,
     advice('keep a reserve: smaller shares for servers, at least 8 GiB available after loading'),
@@ -50,6 +44,14 @@ const OOM = {
 
 const OOM_FOLLOW_UPS =
   /(?:oom-kill:constraint=\w{1,30}[^ ]{0,300}|Out of memory: Kill(?:ed)? process \d{1,10} \([^)]{1,40}\)|oom_reaper: reaped process \d{1,10} \([^)]{1,40}\))/i;
+
+const BAD_ALLOC = {
+  code: 'bad-alloc',
+  verdict: 'shortage',
+  meaning: 'A program asked for more host memory than there is, or than a limit or overcommit allows.',
+  now: roomAndCondition,
+  remedies: [advice('see whether a limit is set', 'ulimit -v; cat /proc/self/cgroup'), WHO],
+} satisfies Partial<Message>;
 
 export const LINUX: readonly Message[] = [
   {
@@ -124,7 +126,7 @@ export const LINUX: readonly Message[] = [
     verdict: 'consequence',
     meaning:
       'A process of the service was killed for lack of memory. Whether a limit or the machine was short, the kernel’s own lines say.',
-    now,
+    now: roomAndCondition,
     remedies: [advice('read those lines', 'sudo journalctl -k -g "oom|killed process"', true)],
   },
   {
@@ -135,7 +137,7 @@ export const LINUX: readonly Message[] = [
     verdict: 'limit',
     meaning:
       'systemd-oomd ended a whole cgroup because tasks waited too long for memory. It sees only what cgroups count, and memory from cudaMalloc is not among that: the program that it ends need not be the one that took the memory.',
-    now,
+    now: roomAndCondition,
     remedies: [
       WHO,
       advice(
@@ -154,7 +156,7 @@ export const LINUX: readonly Message[] = [
     verdict: 'limit',
     meaning:
       'earlyoom ended a program because less memory was available than its limit. It chooses by resident memory, in which GPU memory is not.',
-    now,
+    now: roomAndCondition,
     remedies: [
       WHO,
       advice('tell it whom to choose', "EARLYOOM_ARGS=\"-m 4 --prefer '(vllm|python)' --avoid '(sshd|systemd)'\""),
@@ -172,7 +174,7 @@ export const LINUX: readonly Message[] = [
       const block = order === null ? 'a block' : `one block of ${formatBytes(4096 * 2 ** order)}`;
       return `The kernel could not give ${block} at once. ${(order ?? 0) > 3 ? 'Enough may be free, but in smaller blocks; callers of so large blocks usually fall back.' : 'So small blocks are short only when memory is.'}`;
     },
-    now,
+    now: roomAndCondition,
     remedies: [
       advice('check for fragments, and compact', 'umaprobe doctor --only fragmentation; umaprobe cache compact', true),
     ],
@@ -189,7 +191,7 @@ export const LINUX: readonly Message[] = [
       const [task, seconds] = [numbers.get('task')?.text ?? 'A task', numbers.get('seconds')?.text ?? '120'];
       return `${task} has waited for ${seconds} s in the kernel, where nothing can interrupt it: for a disk, a network file system or a lock, or, where memory is full, for free pages. The line does not say for which; on a GPU that shares the host’s memory such lines follow a memory that was filled by a model.`;
     },
-    now,
+    now: roomAndCondition,
     remedies: (numbers) => [
       advice('see what it waits for', `sudo cat /proc/${numbers.get('pid')?.text ?? '<pid>'}/stack`, true),
       advice('see whether tasks wait for memory', 'umaprobe explain'),
@@ -204,7 +206,7 @@ export const LINUX: readonly Message[] = [
     verdict: 'unclear',
     meaning:
       'The shell saw its program end by SIGKILL: by the kernel for lack of memory, by a guard, or by somebody. The shell does not know the reason.',
-    now,
+    now: roomAndCondition,
     remedies: [WHO_KILLED_IT, WHO],
   },
   {
@@ -216,7 +218,7 @@ export const LINUX: readonly Message[] = [
     verdict: 'unclear',
     meaning:
       'A worker was ended by SIGKILL: nearly always by the kernel or a guard, for lack of host memory. torchrun does not know the reason.',
-    now,
+    now: roomAndCondition,
     remedies: [WHO_KILLED_IT, WHO],
   },
   {
@@ -247,7 +249,7 @@ export const LINUX: readonly Message[] = [
     verdict: 'unclear',
     meaning:
       'The program was ended by SIGKILL (128 + 9): by the kernel for lack of memory, by a guard, or by docker stop. OOMKilled is true only if the container’s own limit was reached; a kill for lack of memory of the whole machine leaves it false.',
-    now,
+    now: roomAndCondition,
     remedies: [WHO_KILLED_IT, WHO],
   },
   {
@@ -258,10 +260,7 @@ export const LINUX: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'One array did not fit into host memory, or is more than overcommit allows. On unified memory it is the GPU’s memory, too.',
-    now(numbers, machine) {
-      const tried = numbers.get('tried')?.bytes ?? null;
-      return tried === null ? null : fitText(`${formatBytes(tried)} were asked for`, tried, machine);
-    },
+    now: fits('were asked for', 'tried'),
     remedies: [advice('use a smaller type, or map the file', 'np.load(path, mmap_mode="r")')],
   },
   {
@@ -273,7 +272,7 @@ export const LINUX: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'The kernel ended a compiler for lack of host memory: one of FlashAttention’s or vLLM’s kernels takes several GiB, and a build runs one for each core at once.',
-    now,
+    now: roomAndCondition,
     remedies: [advice('build with fewer at once', 'export MAX_JOBS=4 NVCC_THREADS=1'), WHO],
   },
   {
@@ -284,34 +283,26 @@ export const LINUX: readonly Message[] = [
     verdict: 'limit',
     meaning:
       'The program reached the limit of its own heap, which is set at its start and far below the machine’s memory. The machine is not short of it.',
-    now,
+    now: roomAndCondition,
     remedies: [
       advice('raise the limit of Node', 'export NODE_OPTIONS=--max-old-space-size=16384'),
       advice('or that of Java', 'java -Xmx16g …'),
     ],
   },
   {
-    code: 'bad-alloc',
+    ...BAD_ALLOC,
     program: 'Rust, Go',
     anchors: ['memory allocation of', 'out of memory: cannot allocate'],
     pattern: words`(?:\bmemory allocation of (?<tried>{int}) bytes failed|runtime: out of memory: cannot allocate (?<asked>{int})-byte block)`,
     units: { tried: 'B', asked: 'B' },
     absorbs: ['cannot-allocate-memory'],
-    verdict: 'shortage',
-    meaning: 'A program asked for more host memory than there is, or than a limit or overcommit allows.',
-    now,
-    remedies: [advice('see whether a limit is set', 'ulimit -v; cat /proc/self/cgroup'), WHO],
   },
   {
-    code: 'bad-alloc',
+    ...BAD_ALLOC,
     program: 'C++',
     anchors: ['std::bad_alloc'],
     pattern: words`(?:instance of '|what\(\): ?|error: |exception: ?)std::bad_alloc`,
     followUps: /what\(\): ?std::bad_alloc/i,
-    verdict: 'shortage',
-    meaning: 'A program asked for more host memory than there is, or than a limit or overcommit allows.',
-    now,
-    remedies: [advice('see whether a limit is set', 'ulimit -v; cat /proc/self/cgroup'), WHO],
   },
   {
     code: 'cannot-allocate-memory',
@@ -339,7 +330,7 @@ export const LINUX: readonly Message[] = [
     verdict: 'unclear',
     meaning:
       'A system call answered ENOMEM: memory ran out, or a limit of it was reached (ulimit, overcommit, a container, the number of mappings).',
-    now,
+    now: roomAndCondition,
     remedies: [advice('see the limits', 'ulimit -a; sysctl vm.overcommit_memory vm.max_map_count'), WHO],
   },
 ];

@@ -1,7 +1,7 @@
 import { formatBytes } from '../../../base/format.ts';
 import type { ExplainMachine } from '../machine.ts';
-import { fitText, roomText } from '../machine.ts';
-import { advice, type Judge, type Message, type Numbers, SMALLER_QUANTISATION, words } from './message.ts';
+import { fitText } from '../machine.ts';
+import { advice, type Judge, type Message, type Numbers, room, SMALLER_QUANTISATION, words } from './message.ts';
 
 /** "allocating 9032.01 MiB on device 3: cudaMalloc failed: out of memory", by ggml since 2024. */
 const ALLOCATING = words`(?:ggml_\w{1,60}: )?allocating (?<asked>{num} ?MiB) on device (?<device>{int}): (?:cuda|hip|musa)\w{2,20} failed: out of memory`;
@@ -125,7 +125,7 @@ export const LLAMA_CPP: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'Memory ran out at run time, although the model had loaded: the pool for temporary buffers found nothing left beside weights and KV cache. llama.cpp aborts then.',
-    now: (_, machine) => `${roomText(machine).replace(/^\w/, (letter) => letter.toUpperCase())}.`,
+    now: room,
     remedies: [
       advice('leave more beside the model', '-ub 256 -c <fewer>'),
       advice('or let llama.cpp keep more free', '--fit-target 4096'),

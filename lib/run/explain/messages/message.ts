@@ -1,8 +1,8 @@
 /** A message that programs print about memory, as a row of a table, and how its numbers are read. */
 
-import { GB, GiB, KiB, MiB, TiB } from '../../../base/format.ts';
+import { capitalized, formatBytes, GB, GiB, KiB, MiB, TiB } from '../../../base/format.ts';
 import type { ErrorNumber, ErrorRemedy, ErrorVerdict } from '../../../types/index.ts';
-import type { ExplainMachine } from '../machine.ts';
+import { conditionText, type ExplainMachine, fitText, roomText } from '../machine.ts';
 
 /** Numbers by their names. */
 export type Numbers = ReadonlyMap<string, ErrorNumber>;
@@ -98,6 +98,20 @@ export function readNumber(name: string, text: string, { units = {}, binary = fa
 
 export function advice(text: string, command: string | null = null, needsRoot = false): ErrorRemedy {
   return { text, command, needsRoot };
+}
+
+/** What can be allocated here now. */
+export const room: Judge = (_, machine) => `${capitalized(roomText(machine))}.`;
+
+/** The same, with the kernel's signs of shortage. */
+export const roomAndCondition: Judge = (_, machine) => `${capitalized(roomText(machine))}; ${conditionText(machine)}.`;
+
+/** Says whether the first of the named sizes that the message has fits now: "2.00 GiB were asked for; …". */
+export function fits(what: string, ...names: string[]): Judge {
+  return (numbers, machine) => {
+    const bytes = names.map((name) => numbers.get(name)?.bytes).find((size) => typeof size === 'number');
+    return bytes === undefined ? null : fitText(`${formatBytes(bytes)} ${what}`, bytes, machine);
+  };
 }
 
 /** Remedies of several messages. */

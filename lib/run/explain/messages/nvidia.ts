@@ -1,12 +1,6 @@
 import { formatBytes } from '../../../base/format.ts';
 import { DROP_AND_COMPACT } from '../../../core/memory/remedies.ts';
-import { conditionText, fitText, roomText } from '../machine.ts';
-import { advice, type Judge, type Message, words } from './message.ts';
-
-const room: Judge = (_, machine) => {
-  const text = roomText(machine);
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}; ${conditionText(machine)}.`;
-};
+import { advice, fits, type Message, roomAndCondition, words } from './message.ts';
 
 const NO_MEMORY = {
   code: 'nvrm-no-memory',
@@ -14,7 +8,7 @@ const NO_MEMORY = {
   verdict: 'unclear',
   meaning: (_, count) =>
     `One attempt of the driver to get system pages failed; it usually falls back. ${count === 1 ? 'The line alone proves nothing' : `Even ${count} such lines prove nothing by themselves`}: a healthy machine logged 4,286 of them in three weeks, starts that succeeded have them, and freezes without one are on record. Only a burst while MemAvailable falls to a few GiB is a shortage.`,
-  now: room,
+  now: roomAndCondition,
   remedies: [
     advice('watch memory while the program runs', 'umaprobe watch'),
     advice('if MemAvailable falls with them, lower the program’s share or its batch'),
@@ -33,7 +27,7 @@ export const NVIDIA: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'The driver could not start the GPU: no contiguous pages for its firmware image. Every CUDA program finds no device until memory is free in large blocks and the GPU is opened again.',
-    now: room,
+    now: roomAndCondition,
     remedies: [
       advice('free large blocks, then start a CUDA program again', DROP_AND_COMPACT, true),
       advice('or reboot'),
@@ -102,7 +96,7 @@ export const NVIDIA: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'Buffers for activations did not fit: they grow with max_batch_size × max_num_tokens, which are fixed when the engine is built.',
-    now: room,
+    now: roomAndCondition,
     remedies: [
       advice('build the engine for less', 'trtllm-build --max_batch_size <fewer> --max_num_tokens <fewer>'),
       advice('or leave more beside the KV cache', 'free_gpu_memory_fraction: 0.8'),
@@ -117,10 +111,7 @@ export const NVIDIA: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'A buffer or a workspace for a tactic did not fit. While an engine is built TensorRT tries another tactic then.',
-    now(numbers, machine) {
-      const tried = numbers.get('tried')?.bytes ?? null;
-      return tried === null ? null : fitText(`${formatBytes(tried)} were asked for`, tried, machine);
-    },
+    now: fits('were asked for', 'tried'),
     remedies: [advice('give the builder a smaller workspace', '--memPoolSize=workspace:4096')],
   },
   {
@@ -130,7 +121,7 @@ export const NVIDIA: readonly Message[] = [
     pattern: words`Cuda Runtime \(out of memory\)`,
     verdict: 'shortage',
     meaning: 'A buffer or a workspace did not fit. Its size is in another line, if at all.',
-    now: room,
+    now: roomAndCondition,
     remedies: [advice('give the builder a smaller workspace', '--memPoolSize=workspace:4096')],
   },
   {
@@ -141,10 +132,7 @@ export const NVIDIA: readonly Message[] = [
     units: { tried: 'B' },
     verdict: 'shortage',
     meaning: 'A buffer of an engine, mostly its workspace for activations, did not fit.',
-    now(numbers, machine) {
-      const tried = numbers.get('tried')?.bytes ?? null;
-      return tried === null ? null : fitText(`${formatBytes(tried)} were asked for`, tried, machine);
-    },
+    now: fits('were asked for', 'tried'),
     remedies: [
       advice(
         'build the engine for smaller shapes, or give the builder a smaller workspace',
@@ -184,7 +172,7 @@ export const NVIDIA: readonly Message[] = [
           : `This part did not fit: ${component}${free === null ? '' : `, with ${formatBytes(free)} free before it`}.`;
       return `${which} The cache takes a share of what is free after loading; on unified memory "free" is MemFree.`;
     },
-    now: room,
+    now: roomAndCondition,
     remedies: [
       advice('use fewer or shorter requests', '--max_batch_size <fewer> --max_num_tokens <fewer>'),
       advice('or set the share of the KV cache', '--kv_cache_free_gpu_memory_fraction <share>'),
@@ -202,10 +190,7 @@ export const NVIDIA: readonly Message[] = [
       const shorter = tokens === null ? '' : ` With a context of ${tokens} tokens it needs ${formatBytes(reduced)}.`;
       return `The container’s profile ${profile} would run on this GPU, but needs ${formatBytes(needed)}, more than NIM counted.${shorter}`;
     },
-    now(numbers, machine) {
-      const needed = numbers.get('needed')?.bytes ?? null;
-      return needed === null ? null : fitText(`${formatBytes(needed)} are needed`, needed, machine);
-    },
+    now: fits('are needed', 'needed'),
     remedies: (numbers) => {
       const tokens = numbers.get('tokens')?.value ?? null;
       return [
@@ -245,7 +230,7 @@ export const NVIDIA: readonly Message[] = [
     pattern: words`Insufficient VRAM (?:for model and cache|in split for model|for model)`,
     verdict: 'shortage',
     meaning: 'Model and cache do not fit into the split of the GPUs, by what the program measured as free.',
-    now: room,
+    now: roomAndCondition,
     remedies: [advice('use a smaller or a quantised cache', '-cs <tokens> -cq 4')],
   },
   {
@@ -257,10 +242,7 @@ export const NVIDIA: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'XLA’s own allocator has no block of that size left. By default JAX takes 75 % of the GPU’s free memory at its start and never asks for more; on unified memory that share is taken from the whole machine.',
-    now(numbers, machine) {
-      const tried = numbers.get('tried')?.bytes ?? null;
-      return tried === null ? null : fitText(`${formatBytes(tried)} were asked for`, tried, machine);
-    },
+    now: fits('were asked for', 'tried'),
     remedies: [
       advice('let it grow as needed', 'export XLA_PYTHON_CLIENT_PREALLOCATE=false'),
       advice('or set its share', 'export XLA_PYTHON_CLIENT_MEM_FRACTION=0.80'),
@@ -276,10 +258,7 @@ export const NVIDIA: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'XLA could not take its share of the GPU, or its own allocator has no block of that size left. By default it takes 75 % of the memory at its start; on unified memory that share is taken from the whole machine.',
-    now(numbers, machine) {
-      const bytes = numbers.get('tried')?.bytes ?? numbers.get('asked')?.bytes ?? null;
-      return bytes === null ? null : fitText(`${formatBytes(bytes)} were asked for`, bytes, machine);
-    },
+    now: fits('were asked for', 'tried', 'asked'),
     remedies: [
       advice('let it grow as needed', 'export XLA_PYTHON_CLIENT_PREALLOCATE=false'),
       advice('or set its share', 'export XLA_PYTHON_CLIENT_MEM_FRACTION=0.60'),
@@ -292,7 +271,7 @@ export const NVIDIA: readonly Message[] = [
     pattern: words`OOM when allocating tensor with shape ?\[(?<shape>[\d, ]{1,80})\]`,
     verdict: 'shortage',
     meaning: 'TensorFlow’s allocator has no block for this tensor left.',
-    now: room,
+    now: roomAndCondition,
     remedies: [
       advice('let it grow as needed', 'export TF_FORCE_GPU_ALLOW_GROWTH=true'),
       advice('or use a smaller batch'),
@@ -306,10 +285,7 @@ export const NVIDIA: readonly Message[] = [
     units: { tried: 'B' },
     verdict: 'shortage',
     meaning: 'The arena of an execution provider could not grow: by its own limit, or because memory was full.',
-    now(numbers, machine) {
-      const tried = numbers.get('tried')?.bytes ?? null;
-      return tried === null ? null : fitText(`${formatBytes(tried)} were asked for`, tried, machine);
-    },
+    now: fits('were asked for', 'tried'),
     remedies: [advice('let the arena grow by what is asked for', "arena_extend_strategy: 'kSameAsRequested'")],
   },
   {
@@ -320,7 +296,7 @@ export const NVIDIA: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'A compiler (Triton, XLA) ran out of host memory while it built a kernel. On unified memory the model is in the same memory.',
-    now: room,
+    now: roomAndCondition,
     remedies: [
       advice('compile fewer kernels at once', 'export MAX_JOBS=2 TORCHINDUCTOR_COMPILE_THREADS=2'),
       advice('or load the model after compiling'),
@@ -346,7 +322,7 @@ export const NVIDIA: readonly Message[] = [
     pattern: words`Error out of memory at line (?<line>{int}) in file`,
     verdict: 'shortage',
     meaning: 'bitsandbytes could not allocate on the GPU and ended the process.',
-    now: room,
+    now: roomAndCondition,
     remedies: [advice('use a smaller batch, or the paged optimizer', 'optim="paged_adamw_8bit"')],
   },
   {
@@ -370,7 +346,7 @@ export const NVIDIA: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'CUDA had no memory for a call, which the text does not name with its size. On a GPU that shares the host’s memory a new context fails like that, too, when few free pages or no blocks of 2 MiB are left, however much is "available".',
-    now: room,
+    now: roomAndCondition,
     remedies: [
       advice('see what holds memory, and whether free memory is fragmented', 'umaprobe explain'),
       advice('give page cache back and compact', DROP_AND_COMPACT, true),

@@ -1,7 +1,6 @@
 import { formatBytes } from '../../../base/format.ts';
 import { DROP_PAGE_CACHE } from '../../../core/memory/remedies.ts';
-import { fitText, roomText } from '../machine.ts';
-import { advice, type Message, WHO_KILLED_IT, words } from './message.ts';
+import { advice, fits, type Message, room, WHO_KILLED_IT, words } from './message.ts';
 
 const DROP = advice('give page cache back, if it counts as used there', DROP_PAGE_CACHE, true);
 
@@ -17,10 +16,7 @@ const INSUFFICIENT = {
       required > available ? `${formatBytes(required - available)} more than` : 'as much as, but for rounding,';
     return `The model needs ${by} the ${formatBytes(available)} that the program found available. Versions that leave out page cache (seen on Jetson Thor) refuse models that fit.`;
   },
-  now(numbers, machine) {
-    const required = numbers.get('required')?.bytes ?? null;
-    return required === null ? null : fitText(`${formatBytes(required)} are needed`, required, machine);
-  },
+  now: fits('are needed', 'required'),
   remedies: [
     DROP,
     advice('or unload the model that is still there', 'ollama ps; ollama stop <model>'),
@@ -34,10 +30,7 @@ const GUARDRAIL = {
   verdict: 'misread',
   meaning:
     'LM Studio’s guardrail estimated before loading that the model does not fit; nothing was allocated. It counts a model that is about to be unloaded as still there, and plans with the largest context that is set.',
-  now(numbers, machine) {
-    const required = numbers.get('required')?.bytes ?? null;
-    return required === null ? null : fitText(`${formatBytes(required)} are needed`, required, machine);
-  },
+  now: fits('are needed', 'required'),
   remedies: [
     advice('unload other models first, or choose a smaller context', 'lms unload --all'),
     advice('or relax the guardrail in the settings; on unified memory leave 8 GiB free'),
@@ -107,7 +100,7 @@ export const OLLAMA: readonly Message[] = [
           : ` It counted ${formatBytes(available)} as available${layer === null ? '' : `, and a layer takes ${formatBytes(layer)}`}.`;
       return `In one of the layouts that Ollama tries, not even one layer found room on the GPU beside the context.${sizes} If the model is loaded after all, look at its last line "offloaded n/m layers"; 0 means the CPU.`;
     },
-    now: (_, machine) => `${roomText(machine).replace(/^h/, 'H')}.`,
+    now: room,
     remedies: [
       advice('see where the model is', 'ollama ps'),
       DROP,
@@ -122,7 +115,7 @@ export const OLLAMA: readonly Message[] = [
     verdict: 'unclear',
     meaning:
       'The process that runs the model was killed from outside, nearly always by the kernel for lack of memory. The kernel’s own lines say whose.',
-    now: (_, machine) => `${roomText(machine).replace(/^h/, 'H')}.`,
+    now: room,
     remedies: [WHO_KILLED_IT, advice('use a smaller context, or a smaller quantisation', 'OLLAMA_CONTEXT_LENGTH=8192')],
   },
   {
@@ -139,7 +132,7 @@ export const OLLAMA: readonly Message[] = [
     verdict: 'harmless',
     meaning:
       'After a model was unloaded free memory did not rise by its size within 5 seconds. On a GPU that shares the host’s memory it need not: other programs and the page cache take it. Ollama goes on; if a load fails next, look at that error.',
-    now: (_, machine) => `${roomText(machine).replace(/^h/, 'H')}.`,
+    now: room,
     remedies: [advice('see what is still loaded', 'ollama ps')],
   },
   {

@@ -1,11 +1,13 @@
-import { formatBytes } from '../../../base/format.ts';
+import { capitalized, formatBytes } from '../../../base/format.ts';
 import { holdersText, roomText } from '../machine.ts';
-import { advice, type Message, SMALLER_QUANTISATION, words } from './message.ts';
+import { advice, type Judge, type Message, SMALLER_QUANTISATION, words } from './message.ts';
 
 const RAISE = advice(
   'raise the share (a higher one keeps less back), but leave about 10 GiB for graphs and kernels that it does not count',
   '--mem-fraction-static <higher>',
 );
+
+const roomAndHolders: Judge = (_, machine) => `${capitalized(roomText(machine))}.${holdersText(machine)}`;
 
 export const SGLANG: readonly Message[] = [
   {
@@ -18,7 +20,7 @@ export const SGLANG: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'After the weights nothing is left for the KV cache: SGLang keeps (1 − mem-fraction-static) × the memory that was free before loading, and that alone is more than what the weights left.',
-    now: (_, machine) => `${capital(roomText(machine))}.${holdersText(machine)}`,
+    now: roomAndHolders,
     remedies: [RAISE, SMALLER_QUANTISATION],
   },
   {
@@ -31,7 +33,7 @@ export const SGLANG: readonly Message[] = [
     verdict: 'shortage',
     meaning: (numbers) =>
       `The KV cache got ${formatBytes(numbers.get('totalRestMemory')?.bytes ?? null)}: SGLang keeps (1 − mem-fraction-static) × the memory that was free before loading. The share is relative to what was free then, so beside another program it must be higher, not lower (on a GB10 0.30 failed, 0.12 was worse, 0.80 worked).`,
-    now: (_, machine) => `${capital(roomText(machine))}.${holdersText(machine)}`,
+    now: roomAndHolders,
     remedies: [RAISE],
   },
   {
@@ -81,7 +83,3 @@ export const SGLANG: readonly Message[] = [
     ],
   },
 ];
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}

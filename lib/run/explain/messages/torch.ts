@@ -1,7 +1,7 @@
 import { formatBytes } from '../../../base/format.ts';
 import { DROP_PAGE_CACHE } from '../../../core/memory/remedies.ts';
 import { fitText, isThisGpu, otherGpu, roomText } from '../machine.ts';
-import { advice, type Judge, type Message, WHO_KILLED_IT, words } from './message.ts';
+import { advice, fits, type Message, room, WHO_KILLED_IT, words } from './message.ts';
 
 const EXPANDABLE = advice(
   'if much is reserved but unallocated, avoid fragmentation',
@@ -14,7 +14,13 @@ const DROP = advice(
   true,
 );
 
-const ROOM: Judge = (_, machine) => `${roomText(machine).replace(/^h/, 'H')}.`;
+/** accelerate plans with what torch calls free. */
+const SAY_THAT_IT_FITS: Message['remedies'] = (_, machine) => [
+  ...(machine?.unified === undefined
+    ? []
+    : [advice('say that it fits: on unified memory GPU and CPU are one pool', 'device_map={"": 0}')]),
+  DROP,
+];
 
 const TORCH_OOM = {
   code: 'torch-cuda-oom',
@@ -53,7 +59,7 @@ const TORCH_OOM = {
     const total = numbers.get('total')?.bytes;
     const other = otherGpu(total, machine);
     if (other !== null) return other;
-    if (tried === null) return ROOM(numbers, machine, 1);
+    if (tried === null) return room(numbers, machine, 1);
     const here = isThisGpu(total, machine) === true ? '' : ' (whether the message is from this machine is not known)';
     return fitText(`${formatBytes(tried)} were asked for${here}`, tried, machine);
   },
@@ -85,7 +91,7 @@ export const TORCH: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'An allocation failed, and PyTorch failed once more while it asked NVML for the numbers of its message: NVML does not know them on a GPU that shares the host’s memory, nor in a MIG instance. It is an out-of-memory error (PyTorch issue 185240).',
-    now: ROOM,
+    now: room,
     remedies: [advice('use a smaller batch, a shorter sequence or checkpointing of activations'), EXPANDABLE, DROP],
   },
   {
@@ -146,7 +152,7 @@ export const TORCH: readonly Message[] = [
     verdict: 'harmless',
     meaning:
       'The whole picture did not fit into memory at once when the VAE turned it into pixels or back. ComfyUI does the same in tiles: slower, sometimes with visible seams, and no error.',
-    now: ROOM,
+    now: room,
     remedies: [
       advice('choose the node VAE Decode (Tiled) from the start, or a smaller picture'),
       advice('keep fewer models loaded beside it', '--cache-none'),
@@ -161,7 +167,7 @@ export const TORCH: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'An allocation of PyTorch’s cudaMallocAsync backend failed while ComfyUI ran a node; this short form has no numbers. ComfyUI unloads its models and carries on.',
-    now: ROOM,
+    now: room,
     remedies: [
       advice('load less at once', '--lowvram'),
       advice('on unified memory keep models out of the second copy', '--disable-mmap --cache-none'),
@@ -177,7 +183,7 @@ export const TORCH: readonly Message[] = [
     verdict: 'unclear',
     meaning:
       'cuBLAS could not make its handle, most often because the GPU’s memory was full already: its workspace takes some tens of MiB. A kernel that read past the end of a table (a token that the vocabulary does not have) and a library of another CUDA version look the same.',
-    now: ROOM,
+    now: room,
     remedies: [
       advice('leave about 1 GiB for workspaces: a smaller batch, or a smaller share of the memory'),
       advice('if memory is free, find the kernel that failed first', 'CUDA_LAUNCH_BLOCKING=1 <command>'),
@@ -191,7 +197,7 @@ export const TORCH: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'The library could not get its handle or workspace: memory was full already. What filled it is the cause, and usually the line before.',
-    now: ROOM,
+    now: room,
     remedies: [advice('leave about 1 GiB for workspaces: a smaller batch, or a smaller share of the memory')],
   },
   {
@@ -203,10 +209,7 @@ export const TORCH: readonly Message[] = [
     followUps: /Cannot allocate memory/i,
     verdict: 'shortage',
     meaning: 'An allocation in host memory failed. On unified memory that is the same memory as the GPU’s.',
-    now(numbers, machine) {
-      const tried = numbers.get('tried')?.bytes ?? null;
-      return tried === null ? null : fitText(`${formatBytes(tried)} were asked for`, tried, machine);
-    },
+    now: fits('were asked for', 'tried'),
     remedies: [
       advice('load straight to the GPU instead of by way of the host', 'device_map={"": 0}, low_cpu_mem_usage=True'),
       advice('and see whether a limit of virtual memory is set', 'ulimit -v'),
@@ -251,7 +254,7 @@ export const TORCH: readonly Message[] = [
     verdict: 'unclear',
     meaning:
       'A worker was killed from outside. Nearly always the kernel or a memory guard did that for lack of host memory: each worker holds its own samples.',
-    now: ROOM,
+    now: room,
     remedies: [WHO_KILLED_IT, advice('use fewer workers, or prefetch less', 'num_workers=2, prefetch_factor=1')],
   },
   {
@@ -270,12 +273,7 @@ export const TORCH: readonly Message[] = [
       const more = machine.unified !== undefined && machine.afterReclaim !== null && machine.afterReclaim > free * 1.05;
       return more ? `${budget}; ${formatBytes(machine.afterReclaim)} can be allocated.` : `${budget}.`;
     },
-    remedies: (_, machine) => [
-      ...(machine?.unified === undefined
-        ? []
-        : [advice('say that it fits: on unified memory GPU and CPU are one pool', 'device_map={"": 0}')]),
-      DROP,
-    ],
+    remedies: SAY_THAT_IT_FITS,
   },
   {
     code: 'accelerate-offload',
@@ -296,12 +294,7 @@ export const TORCH: readonly Message[] = [
         ? null
         : `accelerate would plan with ${formatBytes(free * 0.9)} here now; ${roomText(machine)}.`;
     },
-    remedies: (_, machine) => [
-      ...(machine?.unified === undefined
-        ? []
-        : [advice('say that it fits: on unified memory GPU and CPU are one pool', 'device_map={"": 0}')]),
-      DROP,
-    ],
+    remedies: SAY_THAT_IT_FITS,
   },
   {
     code: 'uma-free-is-memfree',
@@ -311,10 +304,7 @@ export const TORCH: readonly Message[] = [
     verdict: 'misread',
     meaning:
       'The program judged by cudaMemGetInfo, whose "free" is MemFree on a GPU that shares the host’s memory: the page cache of the model that was just downloaded counts as used. Versions after Unsloth’s PR 10705 count MemAvailable.',
-    now(numbers, machine) {
-      const need = numbers.get('need')?.bytes ?? null;
-      return need === null ? null : fitText(`${formatBytes(need)} are needed`, need, machine);
-    },
+    now: fits('are needed', 'need'),
     remedies: [DROP, advice('or use a newer version of the program')],
   },
   {
@@ -325,10 +315,7 @@ export const TORCH: readonly Message[] = [
     units: { tried: 'B', allocated: 'B', limit: 'B' },
     verdict: 'shortage',
     meaning: 'CuPy’s pool could not grow: the GPU had no memory for it, or the limit that was set is reached.',
-    now(numbers, machine) {
-      const tried = numbers.get('tried')?.bytes ?? null;
-      return tried === null ? null : fitText(`${formatBytes(tried)} were asked for`, tried, machine);
-    },
+    now: fits('were asked for', 'tried'),
     remedies: [advice('give unused blocks back', 'cupy.get_default_memory_pool().free_all_blocks()')],
   },
   {
@@ -348,7 +335,7 @@ export const TORCH: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'Thrust (sorting, scanning and copying on the GPU) got no temporary memory from CUDA, and nobody caught that. It is the GPU’s memory, although the message has the name of the one for host memory, std::bad_alloc.',
-    now: ROOM,
+    now: room,
     remedies: [advice('work on smaller pieces, or leave the GPU more memory before the call')],
   },
   {
@@ -360,7 +347,7 @@ export const TORCH: readonly Message[] = [
     verdict: 'shortage',
     meaning:
       'RMM’s pool, from which cuDF and the other RAPIDS libraries allocate, is full: at its own maximum, or because the GPU has no more.',
-    now: ROOM,
+    now: room,
     remedies: [
       advice('use smaller partitions, or a larger or a managed pool', 'rmm.reinitialize(managed_memory=True)'),
     ],

@@ -1,7 +1,7 @@
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import type { ErrorRemedy } from '../../../types/index.ts';
-import { conditionText, type ExplainMachine, fitText, holdersText, otherGpu, roomText } from '../machine.ts';
-import { advice, type Message, type Numbers, SMALLER_QUANTISATION, words } from './message.ts';
+import { type ExplainMachine, fitText, holdersText, otherGpu, roomText } from '../machine.ts';
+import { advice, type Message, type Numbers, room, roomAndCondition, SMALLER_QUANTISATION, words } from './message.ts';
 
 const RESTART = advice(
   'start vLLM again when nothing else on the machine loads or ends, or skip the profiling by giving the size of the KV cache',
@@ -22,6 +22,22 @@ function kvRemedies(numbers: Numbers): ErrorRemedy[] {
     advice('or halve the KV cache', '--kv-cache-dtype fp8'),
   ];
 }
+
+const KV_TOO_SMALL = {
+  code: 'vllm-kv-too-small',
+  program: 'vLLM',
+  fields: { estMaxLen: /estimated maximum model length is (\d{1,12})/i },
+  after: 200,
+  verdict: 'shortage',
+  meaning: (numbers) => {
+    const [needed, available] = [numbers.get('kvNeeded')?.bytes ?? 0, numbers.get('kvAvailable')?.bytes ?? 0];
+    const longest = numbers.get('maxModelLen');
+    const request = longest === undefined ? 'the longest context' : `${formatCount(longest.value)} tokens`;
+    return `The weights fit; the rest of vLLM’s share is ${formatBytes(needed - available)} too small for one request of ${request}.`;
+  },
+  now: kvNow,
+  remedies: kvRemedies,
+} satisfies Partial<Message>;
 
 export const VLLM: readonly Message[] = [
   {
@@ -79,8 +95,7 @@ export const VLLM: readonly Message[] = [
     },
   },
   {
-    code: 'vllm-kv-too-small',
-    program: 'vLLM',
+    ...KV_TOO_SMALL,
     anchors: [
       'KV cache is needed',
       'serve at least one request',
@@ -88,31 +103,12 @@ export const VLLM: readonly Message[] = [
       'estimated maximum model length',
     ],
     pattern: words`To serve at least one request with the models?'?s? max seq len \(?(?<maxModelLen>{int})\)?,? \(?(?<kvNeeded>{size}) ?KV cache is needed,? which is larger than the available KV cache memory \((?<kvAvailable>{size})\)`,
-    fields: { estMaxLen: /estimated maximum model length is (\d{1,12})/i },
-    after: 200,
-    verdict: 'shortage',
-    meaning: (numbers) => {
-      const [needed, available] = [numbers.get('kvNeeded')?.bytes ?? 0, numbers.get('kvAvailable')?.bytes ?? 0];
-      return `The weights fit; the rest of vLLM’s share is ${formatBytes(needed - available)} too small for one request of ${formatCount(numbers.get('maxModelLen')?.value ?? null)} tokens.`;
-    },
-    now: kvNow,
-    remedies: kvRemedies,
   },
   {
     // The same with its beginning cut off, as a search for "KV cache is needed" leaves it.
-    code: 'vllm-kv-too-small',
-    program: 'vLLM',
+    ...KV_TOO_SMALL,
     anchors: ['KV cache is needed', 'available KV cache memory ('],
     pattern: words`(?<kvNeeded>{size}) ?KV cache is needed,? which is larger than the available KV cache memory \((?<kvAvailable>{size})\)`,
-    fields: { estMaxLen: /estimated maximum model length is (\d{1,12})/i },
-    after: 200,
-    verdict: 'shortage',
-    meaning: (numbers) => {
-      const [needed, available] = [numbers.get('kvNeeded')?.bytes ?? 0, numbers.get('kvAvailable')?.bytes ?? 0];
-      return `The weights fit; the rest of vLLM’s share is ${formatBytes(needed - available)} too small for one request of the longest context.`;
-    },
-    now: kvNow,
-    remedies: kvRemedies,
   },
   {
     code: 'vllm-kv-too-small',
@@ -198,7 +194,7 @@ export const VLLM: readonly Message[] = [
     verdict: 'unclear',
     meaning:
       'A worker gave no answer within VLLM_EXECUTE_MODEL_TIMEOUT_SECONDS (300 by default). The line does not say why: a kernel or a collective that hangs, a worker that was killed, or, on a machine whose memory is full, a worker that waits for pages.',
-    now: (_, machine) => `${sentence(roomText(machine))}; ${conditionText(machine)}.`,
+    now: roomAndCondition,
     remedies: [
       advice('look for a killed worker, an Xid or memory pressure at that time', 'sudo dmesg -T | tail -100', true),
       advice('then watch memory while it serves', 'umaprobe watch'),
@@ -233,7 +229,7 @@ export const VLLM: readonly Message[] = [
     verdict: 'misread',
     meaning:
       'sparkrun’s own plan, before anything was started: its estimate for one node is above the share of memory that it allows itself. It is no measurement: idle nodes were refused so (issue 297, version 0.3.9).',
-    now: (_, machine) => `${sentence(roomText(machine))}.`,
+    now: room,
     remedies: [
       advice('compare the model with what is free on each node', 'umaprobe fit <model> --for vllm'),
       advice('see what the nodes hold', 'sparkrun cluster status'),
@@ -269,8 +265,4 @@ function utilizationFor(free: number | null, total: number | null): string | nul
   if (free === null || total === null || total <= 0) return null;
   const share = Math.floor((free / total - 0.02) * 100) / 100;
   return share < 0.05 ? null : share.toFixed(2);
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
