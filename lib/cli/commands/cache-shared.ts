@@ -38,7 +38,7 @@ export async function walk<Report extends Walked>(
   work: (options: WalkOptions) => Promise<Report>,
   page: (report: Report, options: RenderOptions) => string[],
 ): Promise<CommandOutcome> {
-  const interrupt = onInterrupt(() => undefined);
+  const interrupt = onInterrupt();
   let due = performance.now() + FIRST_PROGRESS_MS;
   let drawn = false;
   const onEvent = ({ files, bytes, path }: CacheEvent): void => {

@@ -69,7 +69,7 @@ export async function unlessInterrupted<T>(
 ): Promise<T | number> {
   // A pipe is read until its end, which the default of a signal cuts short.
   if (options.hosts === undefined) return ask(options);
-  const interrupt = onInterrupt(() => undefined);
+  const interrupt = onInterrupt();
   const from = performance.now();
   const asked = options.hosts.length === 1 ? `asking ${options.hosts[0]}` : `asking ${options.hosts.length} machines`;
   const label = { share: null, etaMs: null, label: asked };

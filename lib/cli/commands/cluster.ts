@@ -68,11 +68,7 @@ async function follow(context: Context, options: ClusterOptions, intervalMs: num
   const { json, stderr, stdin, stdout, values } = context;
   if (options.answers !== undefined) throw new UsageError('--watch asks hosts again; a pipe answers once.', NAME);
   const abort = new AbortController();
-  let exitCode: number | null = null;
-  const interrupt = onInterrupt((code) => {
-    exitCode = code;
-    abort.abort();
-  });
+  const interrupt = onInterrupt(() => abort.abort());
   let last: ClusterReport | null = null;
   const page = () =>
     last === null ? ['asking…'] : clusterPage(last, renderOptionsFor(stdout, { exact: values.exact === true }));
@@ -95,5 +91,5 @@ async function follow(context: Context, options: ClusterOptions, intervalMs: num
     live?.close();
     interrupt.close();
   }
-  return exitCode ?? (last === null ? EXIT.noGpu : exitCodeOf(last));
+  return interrupt.exitCode() ?? (last === null ? EXIT.noGpu : exitCodeOf(last));
 }

@@ -11,6 +11,7 @@ import { loadMachine } from '../../sim.ts';
 import type { Comparable } from '../../types/index.ts';
 import { type Command, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
+import { namedFiles } from '../core/files.ts';
 import { optionTable } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import { callCommand } from '../mcp/call.ts';
@@ -48,14 +49,9 @@ export const compareCommand: Command = {
   readsMachine: false,
   arguments: { min: 2, max: 2, afterDashes: false },
   async run(context) {
-    const { json, positionals, values } = context;
+    const { positionals } = context;
     const [nameA = '', nameB = ''] = positionals;
-    const reports = reportsOf(
-      values,
-      json,
-      NAME,
-      positionals.map((path) => ({ what: 'a file to compare', path })),
-    );
+    const reports = reportsOf(context, NAME, namedFiles('a file to compare', positionals));
     const [a, b] = [await documentOf(nameA), await documentOf(nameB)];
     if (a.schema !== b.schema)
       throw new UsageError(

@@ -25,6 +25,7 @@ import type {
 } from '../../types/index.ts';
 import { type Command, type CommandOutcome, type Context, type OptionValues, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
+import { namedFiles } from '../core/files.ts';
 import { readFromHub } from '../core/hub-model.ts';
 import { isGiven, flag as isOn, text } from '../core/options.ts';
 import { DEADLINE, EXACT, memGetInfo } from '../core/reading-options.ts';
@@ -97,12 +98,7 @@ async function run(context: Context): Promise<CommandOutcome> {
   const options = fitOptionsOf(values);
   const { acceptTight, flags, largest, rules, solve, table } = ownOptions(values, QUESTION, NAME);
   // The page may not replace the model.
-  const reports = reportsOf(
-    values,
-    json,
-    NAME,
-    named.map((path) => ({ what: 'the model', path })),
-  );
+  const reports = reportsOf(context, NAME, namedFiles('the model', named));
   const use = estimateOptions(values, NAME);
   const subject = asked === null || 'bytes' in asked ? asked : { model: await readFromHub(asked.model, context) };
   const machine = await readMachine(values);
@@ -130,12 +126,7 @@ async function runTogether(context: Context, named: readonly string[]): Promise<
   const { json, values } = context;
   const { programVersion, device } = fitOptionsOf(values);
   const program = togetherProgram(values, named);
-  const reports = reportsOf(
-    values,
-    json,
-    NAME,
-    named.map((path) => ({ what: 'a model', path })),
-  );
+  const reports = reportsOf(context, NAME, namedFiles('a model', named));
   const { program: _, ...use } = estimateOptions(values, NAME);
   const models: FitModel[] = [];
   for (const name of named) models.push({ model: await readFromHub(modelOf(values, [name], NAME), context), use });
@@ -206,8 +197,7 @@ function tableOutcome(
   context: Context,
 ): Promise<CommandOutcome> {
   const { values } = context;
-  const fits = document.rows.some(({ cells }) => cells.some((cell) => isYes(cell, isOn(values, 'accept-tight'))));
-  const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
+  const exitCode = exitOfRows(document.rows, machine, (cell) => isYes(cell, isOn(values, 'accept-tight')));
   return writePage(reports, () => toHtml(document), shown(document, fitTablePage, exitCode, renderOf(values)), context);
 }
 
@@ -225,10 +215,19 @@ async function largestOutcome(
     ...(program === undefined ? {} : { program }),
     ...(device === undefined ? {} : { device }),
   });
-  const fits = document.rows.some(({ cells }) => cells.some((cell) => cell !== null && cell.parameters !== null));
-  const exitCode = fits ? EXIT.success : machine.devices.length === 0 ? EXIT.noGpu : EXIT.negative;
+  const exitCode = exitOfRows(document.rows, machine, (cell) => cell !== null && cell.parameters !== null);
   const outcome = shown(document, fitLargestPage, exitCode, renderOf(context.values));
   return writePage(reports, () => toHtml(document), outcome, context);
+}
+
+/** Success if one cell of a table fits. */
+function exitOfRows<Cell>(
+  rows: readonly { cells: readonly Cell[] }[],
+  { devices }: Snapshot,
+  fits: (cell: Cell) => boolean,
+): number {
+  if (rows.some(({ cells }) => cells.some(fits))) return EXIT.success;
+  return devices.length === 0 ? EXIT.noGpu : EXIT.negative;
 }
 
 /** A script pastes stdout: it has the flags, or nothing at all. */

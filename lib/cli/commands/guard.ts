@@ -115,7 +115,7 @@ async function runCommand(options: GuardOptions, context: Context): Promise<Comm
 
 /** Ctrl-C ends the watching, and not what is watched. */
 async function watchTarget(options: GuardOptions, target: GuardTarget, context: Context): Promise<CommandOutcome> {
-  const interrupt = onInterrupt(() => undefined);
+  const interrupt = onInterrupt();
   try {
     const report = await guard({ ...options, target, signal: interrupt.signal });
     const outcome = outcomeOf(report, context);

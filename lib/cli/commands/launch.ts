@@ -75,8 +75,8 @@ async function run(context: Context): Promise<CommandOutcome> {
   if (file === undefined)
     throw new UsageError('A program is missing after "--", such as umaprobe launch -- vllm serve model.', NAME);
   const isDryRun = isOn(values, 'dry-run');
-  const reports = reportsOf(values, context.json, NAME);
-  const interrupt = isDryRun ? null : onInterrupt(() => undefined);
+  const reports = reportsOf(context, NAME);
+  const interrupt = isDryRun ? null : onInterrupt();
   const options: LaunchOptions = {
     ...optionsOf(values, rest),
     stdio: context.json ? 'stderr' : 'inherit',

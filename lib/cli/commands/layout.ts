@@ -7,11 +7,12 @@ import type { RenderOptions } from '../../show/render/options.ts';
 import { layoutPage, layoutPartLine } from '../../show/render/text/layout.ts';
 import { toCsv, toHtml } from '../../show/report/index.ts';
 import type { Command, Context } from '../core/command.ts';
+import { namedFiles } from '../core/files.ts';
 import { sizeOf, text } from '../core/options.ts';
 import { optionTable, typedOptions } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import { REPORTS } from './probe-options.ts';
-import { layoutExit, runProbe } from './probe-run.ts';
+import { exitOfState, runProbe } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
 const NAME = 'layout';
@@ -45,15 +46,9 @@ export const layoutCommand: Command = {
   readsMachine: true,
   arguments: { min: 0, max: 1000, afterDashes: false },
   async run(context) {
-    const { values, json } = context;
-    const reports = reportsOf(
-      values,
-      json,
-      NAME,
-      context.positionals.map((path) => ({ what: 'the parts', path })),
-    );
+    const reports = reportsOf(context, NAME, namedFiles('the parts', context.positionals));
     const parts = partsOf(context);
-    const options = typedOptions(values, LAYOUT, NAME);
+    const options = typedOptions(context.values, LAYOUT, NAME);
     const { report, signalCode } = await runProbe(context, 'starting', ({ signal, prepared, live }) =>
       layout(parts, {
         ...options,
@@ -74,7 +69,7 @@ export const layoutCommand: Command = {
       csv: () => toCsv(report),
       html: () => toHtml(report),
     };
-    return writeReports(reports, forms, report, layoutExit(report, signalCode), context);
+    return writeReports(reports, forms, report, exitOfState(report, signalCode), context);
   },
 };
 

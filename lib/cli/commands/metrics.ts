@@ -73,17 +73,12 @@ async function repeat(
   deadlineMs: number,
   write: (reading: Snapshot) => Promise<void>,
 ): Promise<number> {
-  const abort = new AbortController();
-  let exitCode: number = EXIT.success;
-  const interrupt = onInterrupt((code) => {
-    exitCode = code;
-    abort.abort();
-  });
+  const interrupt = onInterrupt();
   try {
-    for await (const reading of watch({ intervalMs, deadlineMs, hiddenDevices: true, signal: abort.signal }))
+    for await (const reading of watch({ intervalMs, deadlineMs, hiddenDevices: true, signal: interrupt.signal }))
       await write(reading);
   } finally {
     interrupt.close();
   }
-  return exitCode;
+  return interrupt.exitCode() ?? EXIT.success;
 }

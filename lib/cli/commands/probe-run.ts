@@ -2,7 +2,7 @@
 import { clean, formatBytes } from '../../base/format.ts';
 import { readHostMemory } from '../../core/host/meminfo-within.ts';
 import { othersSentence } from '../../core/memory/others.ts';
-import type { LayoutReport, ProbeEvent, StressReport, SweepReport } from '../../types/index.ts';
+import type { LayoutReport, ProbeEvent, ProfileReport, StressReport, SweepReport } from '../../types/index.ts';
 import type { Context } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
@@ -78,56 +78,43 @@ function availableMeter(floor: () => number | null): () => string {
   };
 }
 
-/** Exit code of a probe that was aborted without a signal: as if Ctrl-C had been pressed. */
+/** Exit code of a run that was aborted without a signal: as if Ctrl-C had been pressed. */
 const INTERRUPTED = 130;
 
+type State = (LayoutReport | ProfileReport | StressReport | SweepReport)['state'];
+
+/** null: the signal has the exit code. */
+const EXIT_OF_STATE: Readonly<Record<State, number | null>> = {
+  complete: EXIT.success,
+  limit: EXIT.success,
+  'out-of-memory': EXIT.success,
+  incomplete: EXIT.negative,
+  failed: EXIT.negative,
+  lost: EXIT.negative,
+  share: EXIT.stopped,
+  floor: EXIT.stopped,
+  pressure: EXIT.stopped,
+  contiguity: EXIT.stopped,
+  journal: EXIT.stopped,
+  stopped: EXIT.stopped,
+  timeout: EXIT.stopped,
+  'not-clean': EXIT.stopped,
+  aborted: null,
+};
+
+/** Exit code of a layout or a profile. */
+export function exitOfState({ state }: { state: State }, signalCode: number | null): number {
+  return EXIT_OF_STATE[state] ?? signalCode ?? INTERRUPTED;
+}
+
 /** Refused steps are results: a sweep looks for sizes that do not fit. It failed if it measured nothing. */
-export function sweepExit({ state, steps }: SweepReport, signalCode: number | null): number {
-  switch (state) {
-    case 'complete':
-      if (steps.some((step) => step.state === 'failed')) return EXIT.negative;
-      return steps.some((step) => step.state === 'ok') ? EXIT.success : EXIT.negative;
-    case 'aborted':
-      return signalCode ?? INTERRUPTED;
-    case 'stopped':
-    case 'timeout':
-      return EXIT.stopped;
-    case 'lost':
-      return EXIT.negative;
-  }
+export function sweepExit(report: SweepReport, signalCode: number | null): number {
+  const isMeasured = report.steps.some(({ state }) => state === 'ok');
+  const isFailed = report.steps.some(({ state }) => state === 'failed');
+  return report.state === 'complete' && (isFailed || !isMeasured) ? EXIT.negative : exitOfState(report, signalCode);
 }
 
-export function layoutExit({ state }: LayoutReport, signalCode: number | null): number {
-  switch (state) {
-    case 'complete':
-      return EXIT.success;
-    case 'incomplete':
-    case 'lost':
-      return EXIT.negative;
-    case 'aborted':
-      return signalCode ?? INTERRUPTED;
-    case 'stopped':
-    case 'timeout':
-      return EXIT.stopped;
-  }
-}
-
-export function stressExit({ state, maxBytes }: StressReport, signalCode: number | null): number {
-  switch (state) {
-    case 'limit':
-    case 'out-of-memory':
-      return maxBytes > 0 ? EXIT.success : EXIT.negative;
-    case 'share':
-    case 'floor':
-    case 'pressure':
-    case 'contiguity':
-    case 'journal':
-    case 'timeout':
-      return EXIT.stopped;
-    case 'aborted':
-      return signalCode ?? INTERRUPTED;
-    case 'failed':
-    case 'lost':
-      return EXIT.negative;
-  }
+export function stressExit(report: StressReport, signalCode: number | null): number {
+  const code = exitOfState(report, signalCode);
+  return code === EXIT.success && report.maxBytes <= 0 ? EXIT.negative : code;
 }

@@ -74,7 +74,7 @@ async function follow(
 ): Promise<CommandOutcome> {
   const { intervalMs } = settings;
   const { json, stdin, stdout } = context;
-  const interrupt = onInterrupt(() => undefined);
+  const interrupt = onInterrupt();
   const quit = new AbortController();
   const signal = AbortSignal.any([interrupt.signal, quit.signal]);
   let latest: ProcessesReport | null = null;

@@ -9,13 +9,13 @@ import { toCsv, toHtml } from '../../show/report/index.ts';
 import type { ProfileEvent, ProfilePool, ProfileReport, ProfileStart } from '../../types/index.ts';
 import { PROFILE_POOLS } from '../../types/profile.ts';
 import type { Command, Context, OptionValues } from '../core/command.ts';
-import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { flag as isOn, sizeOf } from '../core/options.ts';
 import { openProgress, type Progress } from '../core/progress.ts';
 import { optionTable, ownOptions, typedOptions, typedText } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
 import { HTML } from './probe-options.ts';
+import { exitOfState } from './probe-run.ts';
 import { reportsOf, writeReports } from './reports.ts';
 
 const NAME = 'profile';
@@ -65,10 +65,10 @@ export const profileCommand: Command = {
   readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: 'program', bareWord: { pattern: /^\w[\w-]*=\d/, option: 'vary' } },
   async run(context) {
-    const { json, rest, values } = context;
+    const { rest, values } = context;
     if (rest.length === 0)
       throw new UsageError('A program is missing after "--", such as -- python train.py --bs {bs}.', NAME);
-    const reports = reportsOf(values, json, NAME);
+    const reports = reportsOf(context, NAME);
     const options = optionsOf(values, rest);
     const { report, signalCode } = await runProfile(options, context);
     const forms = {
@@ -77,7 +77,7 @@ export const profileCommand: Command = {
       html: () => toHtml(report),
       markdown: async () => (await import('../../show/render/profile-markdown.ts')).profileMarkdown(report),
     };
-    return writeReports(reports, forms, report, exitCodeOf(report, signalCode), context);
+    return writeReports(reports, forms, report, exitOfState(report, signalCode), context);
   },
 };
 
@@ -156,18 +156,4 @@ function showStart(
   if (unfinished === null) return;
   live.print(clean(`An earlier run did not end: ${unfinished.sentence}.`));
   if (!isOn(values, 'resume')) live.print('This run begins anew; --resume goes on with its trials.');
-}
-
-/** An abort without a signal is as Ctrl-C. */
-function exitCodeOf({ state }: ProfileReport, signalCode: number | null): number {
-  switch (state) {
-    case 'complete':
-      return EXIT.success;
-    case 'failed':
-      return EXIT.negative;
-    case 'not-clean':
-      return EXIT.stopped;
-    case 'aborted':
-      return signalCode ?? 130;
-  }
 }

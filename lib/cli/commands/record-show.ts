@@ -44,9 +44,8 @@ export const recordShowCommand: Command = {
   readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'folder', pattern: /\// } },
   async run(context) {
-    const { json, values } = context;
-    const options = typedOptions(values, SHOWN, 'record show');
-    const reports = reportsOf(values, json, 'record show');
+    const options = typedOptions(context.values, SHOWN, 'record show');
+    const reports = reportsOf(context, 'record show');
     const document = await readRecord({
       sessions: 1,
       ...(reports.html === undefined ? {} : { points: PAGE_POINTS }),

@@ -50,7 +50,7 @@ async function follow(
   limitMs: number,
   { stderr }: Context,
 ): Promise<{ exitCode: number; state: RecorderState }> {
-  const interrupt = onInterrupt(() => undefined);
+  const interrupt = onInterrupt();
   const until = performance.now() + limitMs;
   const { folder, socketProblem } = recorder.state();
   stderr.write(`Recording to ${clean(folder)}; Ctrl-C stops.\n`);

@@ -4,9 +4,9 @@ import { writeFileAtomic } from '../../base/atomic-file.ts';
 import { formatBytes } from '../../base/format.ts';
 import { journalPath } from '../../core/probe/journal-path.ts';
 import type { RenderOptions } from '../../show/render/options.ts';
-import type { CommandOutcome, Context, OptionValues } from '../core/command.ts';
+import type { CommandOutcome, Context } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
-import { checkOutputs, type NamedFile } from '../core/files.ts';
+import { checkOutputs, type NamedFile, namedFiles } from '../core/files.ts';
 import { text } from '../core/options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { UsageError } from '../core/usage.ts';
@@ -38,8 +38,7 @@ export interface Forms {
  * @throws UsageError if a file cannot be written, or would overwrite another file of this run.
  */
 export function reportsOf(
-  values: OptionValues,
-  json: boolean,
+  { json, values }: Pick<Context, 'json' | 'values'>,
   command: string,
   inputs: readonly NamedFile[] = [],
 ): Reports {
@@ -58,7 +57,7 @@ export function reportsOf(
   if (html === '-')
     throw new UsageError('--html "-" is not a file, and the page is too large for a terminal.', command);
   const file = (name: string, path: string | undefined): NamedFile[] =>
-    path === undefined ? [] : [{ what: `--${name}`, path }];
+    path === undefined ? [] : namedFiles(`--${name}`, [path]);
   const journal = journalOption(values);
   const others = [...file('journal', journal || undefined), ...file('sim', text(values, 'sim')), ...inputs];
   const written = Object.entries(forms).filter(([, path]) => path !== '-');
@@ -78,12 +77,9 @@ export async function writeReports(
   exitCode: number,
   { stderr }: Context,
 ): Promise<CommandOutcome> {
-  const written = [
-    await writeForm(reports.csv, forms.csv, stderr),
-    await writeForm(reports.jsonl, forms.jsonl, stderr),
-    await writeForm(reports.markdown, forms.markdown, stderr),
-    await writeForm(reports.html, forms.html, stderr),
-  ];
+  const written: boolean[] = [];
+  for (const name of ['csv', 'jsonl', 'markdown', 'html'] as const)
+    written.push(await writeForm(reports[name], forms[name], stderr));
   const shown = (['csv', 'jsonl', 'markdown'] as const).find((name) => reports[name] === '-');
   const onStdout = shown === undefined ? null : ((await forms[shown]?.()) ?? null);
   return {

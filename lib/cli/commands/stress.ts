@@ -30,8 +30,8 @@ export const stressCommand: Command = {
   readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'max', pattern: /^\d/ } },
   async run(context) {
-    const { values, json } = context;
-    const reports = reportsOf(values, json, NAME);
+    const { values } = context;
+    const reports = reportsOf(context, NAME);
     const options = typedOptions(values, STRESS, NAME);
     let steps = 0;
     const { report, signalCode } = await runProbe(context, 'starting', ({ signal, prepared, live }) =>

@@ -64,8 +64,8 @@ export const sweepCommand: Command = {
 };
 
 async function run(context: Context): Promise<CommandOutcome> {
-  const { values, json } = context;
-  const reports = reportsOf(values, json, NAME);
+  const { values } = context;
+  const reports = reportsOf(context, NAME);
   const options = { ...typedOptions(values, SWEEP, NAME), ...sizesOf(values) };
   const { report, signalCode } = await runProbe(context, 'starting', ({ signal, prepared, live }) =>
     sweep({

@@ -10,6 +10,10 @@ export interface NamedFile {
   path: string;
 }
 
+export function namedFiles(what: string, paths: readonly string[]): NamedFile[] {
+  return paths.map((path) => ({ what, path }));
+}
+
 /**
  * @param outputs files that will be replaced.
  * @param others files that the command reads or appends to; an output must not replace one of them.

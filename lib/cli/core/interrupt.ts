@@ -51,7 +51,7 @@ export interface Interrupt {
 }
 
 /** @param onFirst is called once, at the first signal, with the exit code that stands for it. */
-export function onInterrupt(onFirst: (exitCode: number) => void): Interrupt {
+export function onInterrupt(onFirst: (exitCode: number) => void = () => undefined): Interrupt {
   const abort = new AbortController();
   let exitCode: number | null = null;
   let firstAt = 0;

@@ -1,14 +1,13 @@
 /** The completion script for bash. It needs no other package: no bash-completion, no program but bash itself. */
 
 import { quoted } from './quote.ts';
-import { type Completions, groupsOf, membersOf, type ShellCommand, type ShellTree } from './tree.ts';
+import { type Completions, groupsOf, membersOf, type ShellCommand, type ShellTree, valueOptionsOf } from './tree.ts';
 
 export function bashCompletion({ commands, defaultCommand }: ShellTree): string {
   const names = commands.map(({ name }) => name);
   const first = [...new Set([...names.map((name) => name.split(' ')[0] ?? ''), 'help'])];
   const groups = groupsOf(commands);
-  const values = [...new Set(commands.flatMap(({ options }) => options.filter(({ takesValue }) => takesValue)))];
-  const valueNames = [...new Set(values.map(({ name }) => `--${name}`))];
+  const valueNames = valueOptionsOf(commands);
   return `# Completion of umaprobe for bash, made by: umaprobe completion bash
 # For this shell:   eval "$(umaprobe completion bash)"
 # For every shell:  umaprobe completion bash > ~/.local/share/bash-completion/completions/umaprobe

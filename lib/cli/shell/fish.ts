@@ -1,18 +1,14 @@
 /** The completion script for fish. */
 
 import { quoted } from './quote.ts';
-import { type Completions, groupsOf, type ShellCommand, type ShellTree } from './tree.ts';
+import { type Completions, groupsOf, type ShellCommand, type ShellTree, valueOptionsOf } from './tree.ts';
 
 export function fishCompletion({ commands, defaultCommand }: ShellTree): string {
   const names = commands.map(({ name }) => name);
   const pairs = names.filter((name) => name.includes(' '));
   const groups = groupsOf(commands);
   const firsts = [...new Set(names.map((name) => name.split(' ')[0] ?? ''))];
-  const valueNames = [
-    ...new Set(
-      commands.flatMap(({ options }) => options.filter((option) => option.takesValue).map(({ name }) => name)),
-    ),
-  ].map((name) => `--${name}`);
+  const valueNames = valueOptionsOf(commands);
   return `# Completion of umaprobe for fish, made by: umaprobe completion fish
 # For this shell:   umaprobe completion fish | source
 # For every shell:  umaprobe completion fish > ~/.config/fish/completions/umaprobe.fish
@@ -66,16 +62,16 @@ complete -c umaprobe -n '__umaprobe_is --' -F -a '(complete -C (commandline -ct)
 complete -c umaprobe -n '__umaprobe_is ""' -a help -d 'Help on a command'
 ${commands
   .filter(({ name }) => !name.includes(' '))
-  .map(({ name, summary }) => `complete -c umaprobe -n '__umaprobe_is ""' -a ${name} -d ${described(summary)}`)
+  .map(({ name, summary }) => `complete -c umaprobe -n '__umaprobe_is ""' -a ${name} -d ${quoted(summary)}`)
   .join('\n')}
 ${groups
-  .map((group) => `complete -c umaprobe -n '__umaprobe_is ""' -a ${group} -d ${described(`${group}: more commands`)}`)
+  .map((group) => `complete -c umaprobe -n '__umaprobe_is ""' -a ${group} -d ${quoted(`${group}: more commands`)}`)
   .join('\n')}
 ${commands
   .filter(({ name }) => name.includes(' '))
   .map(({ name, summary }) => {
     const [group = '', member = ''] = name.split(' ');
-    return `complete -c umaprobe -n '__umaprobe_is ${group}' -a ${member} -d ${described(summary)}`;
+    return `complete -c umaprobe -n '__umaprobe_is ${group}' -a ${member} -d ${quoted(summary)}`;
   })
   .join('\n')}
 ${commands.flatMap((command) => linesOf(command, defaultCommand)).join('\n')}
@@ -92,7 +88,7 @@ function linesOf({ argument, name, options }: ShellCommand, defaultCommand: stri
     ...options.map(({ isList, short, summary, takesValue, ...option }) => {
       const shortText = short === null ? '' : ` -s ${short}`;
       const value = takesValue ? ` ${placeFor(option, isList)}` : '';
-      return `complete -c umaprobe ${condition} -l ${option.name}${shortText}${value} -d ${described(summary)}`;
+      return `complete -c umaprobe ${condition} -l ${option.name}${shortText}${value} -d ${quoted(summary)}`;
     }),
     // A first word without a command is a command.
     ...(index === 0 ? places.map((place) => `complete -c umaprobe ${condition}${place}`) : []),
@@ -103,9 +99,4 @@ function placeFor({ files, words }: Completions, isList: boolean): string {
   if (words.length === 0) return files ? '-r -F' : '-x';
   const list = isList ? quoted(`(__umaprobe_list ${words.join(' ')})`) : quoted(words.join(' '));
   return files ? `-r -F -a ${list}` : `-x -a ${list}`;
-}
-
-/** fish shows one line beside each word. */
-function described(summary: string): string {
-  return quoted(summary);
 }

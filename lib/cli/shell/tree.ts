@@ -53,6 +53,12 @@ export function membersOf(group: string, commands: readonly { name: string }[]):
   return commands.filter(({ name }) => name.startsWith(`${group} `)).map(({ name }) => name.slice(group.length + 1));
 }
 
+/** Options that take a value: "--kind", "--sizes". */
+export function valueOptionsOf(commands: readonly ShellCommand[]): string[] {
+  const options = commands.flatMap((command) => command.options.filter(({ takesValue }) => takesValue));
+  return [...new Set(options.map(({ name }) => `--${name}`))];
+}
+
 /** First words that need a second one: "cache", "sim". */
 export function groupsOf(commands: readonly { name: string }[]): string[] {
   const names = commands.map(({ name }) => name);

@@ -1,16 +1,20 @@
 /** The completion script for zsh. */
 
 import { quoted } from './quote.ts';
-import { type Completions, groupsOf, membersOf, type ShellCommand, type ShellOption, type ShellTree } from './tree.ts';
+import {
+  type Completions,
+  groupsOf,
+  membersOf,
+  type ShellCommand,
+  type ShellOption,
+  type ShellTree,
+  valueOptionsOf,
+} from './tree.ts';
 
 export function zshCompletion({ commands, defaultCommand }: ShellTree): string {
   const names = commands.map(({ name }) => name);
   const groups = groupsOf(commands);
-  const valueNames = [
-    ...new Set(
-      commands.flatMap(({ options }) => options.filter((option) => option.takesValue).map(({ name }) => name)),
-    ),
-  ].map((name) => `--${name}`);
+  const valueNames = valueOptionsOf(commands);
   const described = (rows: readonly (readonly [string, string])[]): string =>
     rows.map(([word, summary]) => quoted(`${word.replaceAll(':', '\\:')}:${summary}`)).join(' ');
   const first = [

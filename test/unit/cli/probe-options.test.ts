@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { UmaError } from '../../../lib/base/errors.ts';
 import { estimateOptions } from '../../../lib/cli/commands/estimate.ts';
-import { layoutExit, stressExit, sweepExit } from '../../../lib/cli/commands/probe-run.ts';
+import { exitOfState, stressExit, sweepExit } from '../../../lib/cli/commands/probe-run.ts';
 import { TYPED_SIZES } from '../../../lib/cli/commands/sweep.ts';
 import type { OptionValues } from '../../../lib/cli/core/command.ts';
 import { describe as failureOf } from '../../../lib/cli/core/exit.ts';
@@ -172,7 +172,7 @@ describe('exit codes', () => {
     ['timeout', 6],
     ['aborted', 130],
     ['lost', 1],
-  ] as const)('of a layout: %s', (state, code) => expect(layoutExit(layoutOf({ state }), null)).toBe(code));
+  ] as const)('of a layout: %s', (state, code) => expect(exitOfState(layoutOf({ state }), null)).toBe(code));
 
   it.each([
     ['write /proc/sys/vm/drop_caches', 6],

@@ -44,14 +44,14 @@ it('are refused through links, too, and a name of any valid length is not', () =
   writeFileSync(inFolder('first'), '');
   linkSync(inFolder('first'), inFolder('hard-link'));
   symlinkSync(folder, inFolder('folder-link'));
-  const refusal = (csv: string, journal: string) => () => reportsOf({ csv, journal }, false, 'sweep');
+  const refusal = (csv: string, journal: string) => () => reportsOf({ values: { csv, journal }, json: false }, 'sweep');
   expect(refusal(inFolder('first'), inFolder('hard-link'))).toThrow(/name the same file/);
   expect(refusal(inFolder('new'), inFolder('folder-link/new'))).toThrow(/name the same file/);
   symlinkSync(inFolder('first'), inFolder('link'));
   expect(refusal(inFolder('first'), inFolder('link'))).toThrow(/name the same file/);
   expect(refusal(inFolder('first'), inFolder('other'))).not.toThrow();
   const long = inFolder('n'.repeat(255));
-  expect(() => reportsOf({ csv: long, journal: 'none' }, false, 'sweep')).not.toThrow();
+  expect(() => reportsOf({ values: { csv: long, journal: 'none' }, json: false }, 'sweep')).not.toThrow();
   writeFileAtomic(long, 'text', 0o600);
   expect(readFileSync(long, 'utf8')).toBe('text');
   expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
@@ -137,5 +137,5 @@ it.each([
   [{ csv: '/proc/steps.csv' }, false, /cannot be written: ENOENT in \/proc|no permission to write in \/proc/],
   [{ csv: '/dev/null/steps.csv' }, false, /cannot be written/],
 ])('%j is refused before anything runs', (values, json, words) => {
-  expect(() => reportsOf(values, json, 'sweep')).toThrow(words);
+  expect(() => reportsOf({ values, json }, 'sweep')).toThrow(words);
 });
