@@ -73,8 +73,7 @@ async function find(
       return path === null ? null : { extra, model: path, weights: await ggufBytes(path, reading) };
     }
     if (program === 'llama.cpp') return { extra, model: extra.model, weights: await ggufBytes(extra.model, reading) };
-    const located = await locate({ ...extra, program }, stores, env);
-    const model = located?.model ?? extra.model;
+    const model = (await locate({ ...extra, program }, stores, env)) ?? extra.model;
     return { extra, model, weights: weightsOf(await estimate(model, reading)) };
   } catch (error) {
     return whyNot(error);
@@ -88,7 +87,7 @@ async function findDraft(
 ): Promise<FoundExtra | string> {
   const located = await locate({ ...extra, program }, stores, env);
   if (located === null) return NOT_HERE;
-  const model = await openModel(located.model, reading);
+  const model = await openModel(located, reading);
   const report = await estimate(model);
   if (report.kvBytesPerToken === null) return 'is of a kind that is not known: its cache cannot be counted';
   const weights = weightsOf(report);
@@ -159,41 +158,26 @@ async function termsOf(
   context: number,
   sequences: number,
 ): Promise<{ terms: EstimateTerm[]; kvBytesPerToken: number }> {
-  const exact = exactly(weights);
   const inputs = { weights };
+  const ofFiles = { ...exactly(weights), formula: 'weights of the files', inputs };
+  const alone = (term: EstimateTerm) => ({ terms: [term], kvBytesPerToken: 0 });
   switch (extra.kind) {
     case 'draft':
       return draftTerms({ extra, model, weights }, command, context, sequences);
-    case 'projector': {
-      const term = {
+    case 'projector':
+      return alone({
         name: 'projector',
         bytes: weights + IMAGE.bytes,
         low: weights,
         high: weights + IMAGE.high,
         formula: 'weights + image',
         inputs: { ...inputs, image: IMAGE.bytes },
-      };
-      return { terms: [term], kvBytesPerToken: 0 };
-    }
+      });
     case 'adapter':
       // vLLM keeps a copy of those that it uses in memory of the host, beside its slots.
-      return {
-        terms: [
-          {
-            name: 'adapters',
-            ...exact,
-            low: command.program === 'vllm' ? 0 : weights,
-            formula: 'weights of the files',
-            inputs,
-          },
-        ],
-        kvBytesPerToken: 0,
-      };
+      return alone({ name: 'adapters', ...ofFiles, low: command.program === 'vllm' ? 0 : weights });
     case 'control-vector':
-      return {
-        terms: [{ name: 'control-vector', ...exact, formula: 'weights of the files', inputs }],
-        kvBytesPerToken: 0,
-      };
+      return alone({ name: 'control-vector', ...ofFiles });
   }
 }
 

@@ -252,26 +252,20 @@ function flagsOf(
   { program, sequences }: RecognisedCommand,
   shorter: number | null,
 ): LaunchFlags {
-  const { before, requested, static: pool, total } = report.programs[0]?.numbers ?? {};
-  const hundredth = (share: number): number => Math.round(share * 100) / 100;
+  const { before, free, kvCache, loaded, requested, static: pool, total } = report.programs[0]?.numbers ?? {};
   const tokens = formatCount(context);
   const longest = `${tokens} tokens are the longest context that fits`;
-  if (program === 'vllm' && requested !== undefined && total !== undefined) {
-    const share = `--gpu-memory-utilization ${hundredth(requested / total)}`;
-    if (shorter === null) return { safe: share, from: `The smallest share that holds it with ${tokens} tokens.` };
-    return { safe: `${share} --max-model-len ${shorter}`, from: `${longest}.` };
-  }
-  if (program === 'sglang' && pool !== undefined && before !== undefined) {
-    const share = `--mem-fraction-static ${hundredth(pool / before)}`;
-    if (shorter === null) return { safe: share, from: `The smallest share that holds it with ${tokens} tokens.` };
-    return { safe: `${share} --context-length ${shorter}`, from: `${longest}.` };
-  }
-  const { free, kvCache, loaded } = report.programs[0]?.numbers ?? {};
-  if (program === 'trtllm' && free !== undefined && loaded !== undefined && kvCache !== undefined) {
-    const share = `--kv_cache_free_gpu_memory_fraction ${hundredth(kvCache / (free - loaded))}`;
-    if (shorter === null) return { safe: share, from: `The smallest share that holds it with ${tokens} tokens.` };
-    return { safe: `${share} --max_seq_len ${shorter}`, from: `${longest}.` };
-  }
+  const ofShare = (flag: string, share: number, contextFlag: string): LaunchFlags => {
+    const safe = `${flag} ${Math.round(share * 100) / 100}`;
+    if (shorter === null) return { safe, from: `The smallest share that holds it with ${tokens} tokens.` };
+    return { safe: `${safe} ${contextFlag} ${shorter}`, from: `${longest}.` };
+  };
+  if (program === 'vllm' && requested !== undefined && total !== undefined)
+    return ofShare('--gpu-memory-utilization', requested / total, '--max-model-len');
+  if (program === 'sglang' && pool !== undefined && before !== undefined)
+    return ofShare('--mem-fraction-static', pool / before, '--context-length');
+  if (program === 'trtllm' && free !== undefined && loaded !== undefined && kvCache !== undefined)
+    return ofShare('--kv_cache_free_gpu_memory_fraction', kvCache / (free - loaded), '--max_seq_len');
   const flags = program === 'ollama' ? `OLLAMA_CONTEXT_LENGTH=${context}` : `-c ${context * sequences}`;
   return { safe: flags, from: `${longest}${sequences > 1 ? ` for each of ${sequences} slots` : ''}.` };
 }

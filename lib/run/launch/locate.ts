@@ -5,37 +5,30 @@ import { join } from 'node:path';
 import { findStores, invokingHome } from '../../core/host/model-stores.ts';
 import type { RecognisedCommand } from '../../types/index.ts';
 
-export interface Located {
-  /** Path, or the name that the stores are searched for. */
-  model: string;
-}
-
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** null: it is not on this machine, as far as can be seen. */
+/** Path, or the name that the stores are searched for; null: it is not on this machine, as far as can be seen. */
 export async function locate(
   { model, modelFile, program }: Pick<RecognisedCommand, 'model' | 'modelFile' | 'program'>,
   stores: Readonly<Record<string, string>>,
   env: Variables,
-): Promise<Located | null> {
+): Promise<string | null> {
   if (model === null) return null;
   // A program's own words are never asked for on the Hub.
-  if (model.startsWith('hf:')) return { model: `.//${model}` };
+  if (model.startsWith('hf:')) return `.//${model}`;
   const around = { ...env, ...stores };
   const isRepository = /^[\w.-]+\/[\w.-]+$/.test(model) && !(await exists(model));
-  if (!isRepository) return { model };
+  if (!isRepository) return model;
   if (program !== 'llama.cpp') {
-    for (const path of await repositoriesOf(model, around)) if (await exists(path)) return { model: path };
-    return { model };
+    for (const path of await repositoriesOf(model, around)) if (await exists(path)) return path;
+    return model;
   }
   const files = await ggufFiles(model, around);
   const chosen = chooseGguf(
     files.map(({ name }) => name),
     modelFile,
   );
-  const file = files.find(({ name }) => name === chosen);
-  if (file === undefined) return null;
-  return { model: file.path };
+  return files.find(({ name }) => name === chosen)?.path ?? null;
 }
 
 /** The projector that llama.cpp loads with a model of a repository: of several the largest. null: there is none. */

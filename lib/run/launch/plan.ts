@@ -6,26 +6,18 @@ import { hasOwnMemory, unguardedText } from '../../core/memory/own-memory.ts';
 import type {
   FitReport,
   FitVerdict,
-  LaunchExpectation,
-  LaunchFlags,
   LaunchPlan,
   LaunchRank,
   LaunchStep,
   RecognisedCommand,
   Snapshot,
 } from '../../types/index.ts';
+import type { LaunchAnswer } from './judge.ts';
 
-export interface PlanInput {
+export interface PlanInput extends Pick<LaunchAnswer, 'noFit' | 'fit' | 'expected' | 'flags' | 'room'> {
   machine: Pick<Snapshot, 'devices' | 'judgement' | 'simulated'>;
   command: readonly string[];
   recognised: RecognisedCommand;
-  /** The reason for no answer of fit; null: there is one. */
-  noFit: string | null;
-  fit: FitReport | null;
-  expected: LaunchExpectation | null;
-  flags: LaunchFlags | null;
-  /** Bytes for which room is made; null: not known. */
-  room: number | null;
   floor: { bytes: number; from: string };
   prepare: boolean;
   anyway: boolean;
@@ -153,15 +145,12 @@ function byExpectedSize({ expectedFits, verdict }: FitReport, makesRoom: boolean
 }
 
 function prepareStep({ fit, prepare, room }: PlanInput, verdict: FitVerdict): LaunchStep {
-  if (verdict === 'not-now') return { step: 'prepare', state: 'skipped', text: 'Nothing can be loaded now.' };
-  if (!prepare) return { step: 'prepare', state: 'skipped', text: 'Not wanted.' };
+  const skipped = (text: string): LaunchStep => ({ step: 'prepare', state: 'skipped', text });
+  if (verdict === 'not-now') return skipped('Nothing can be loaded now.');
+  if (!prepare) return skipped('Not wanted.');
   if (room === null && fit !== null && fit.hostNeed !== null)
-    return {
-      step: 'prepare',
-      state: 'skipped',
-      text: 'The GPU has memory of its own, and none of the host is needed.',
-    };
-  if (room === null) return { step: 'prepare', state: 'skipped', text: 'How much room it needs is not known.' };
+    return skipped('The GPU has memory of its own, and none of the host is needed.');
+  if (room === null) return skipped('How much room it needs is not known.');
   return {
     step: 'prepare',
     state: 'planned',

@@ -12,7 +12,6 @@ import type {
   LaunchEvent,
   LaunchPlan,
   LaunchRank,
-  LaunchReceipt,
   LaunchReport,
   LaunchStep,
   PrepareReport,
@@ -30,7 +29,7 @@ import { locate } from './locate.ts';
 import { checkLaunchOptions, type LaunchOptions, type LaunchSettings } from './options.ts';
 import { isRefusal, needsRoom, notTaken, planOf } from './plan.ts';
 import { askRanks, otherHosts } from './ranks.ts';
-import { receiptOf, Series } from './receipt.ts';
+import { type ReceiptInput, receiptOf, Series } from './receipt.ts';
 import { type Recognised, recognise } from './recognise.ts';
 import { baseName } from './unwrapped.ts';
 
@@ -160,14 +159,14 @@ class Launch {
     const nothing = (why: string): Loaded => ({ load: { kind: 'nothing', why }, found: [], recognised: command });
     if (bytes !== undefined) return { ...nothing(''), load: { kind: 'bytes', bytes } };
     if (model === undefined && command.model === null) return nothing('');
-    const located = model === undefined ? await locate(command, stores, env) : { model };
+    const located = model === undefined ? await locate(command, stores, env) : model;
     if (located === null)
       return nothing(`The model ${command.model} is not on this machine, so its size is not known.`);
     const reading = signal === undefined ? {} : { signal };
     const { found, unread } = await findExtras(command, stores, env, reading);
     const recognised = { ...command, unread: [...command.unread, ...unread] };
     try {
-      return { load: { kind: 'model', model: await openModel(located.model, reading) }, found, recognised };
+      return { load: { kind: 'model', model: await openModel(located, reading) }, found, recognised };
     } catch (error) {
       // A model that the caller named must be right; one of the command line may be downloaded first.
       if (model !== undefined || !isModelError(error)) throw error;
@@ -258,29 +257,17 @@ class Launch {
   #receipt(
     { expected, flags, recognised }: LaunchPlan,
     { before, floor, lowest, outcome, peak }: GuardReport,
-    {
-      after,
-      gpus,
-      loadedAt,
-      series,
-    }: {
-      series: Series;
-      loadedAt: string | null;
-      after: { available: number; free: number } | null;
-      gpus: Pick<LaunchReceipt, 'gpus' | 'gpuProblem'>;
-    },
+    { series, ...rest }: Pick<ReceiptInput, 'loadedAt' | 'after' | 'gpus'> & { series: Series },
   ): LaunchReport['receipt'] {
     if (before.available === null || lowest.available === null) return null;
     return receiptOf({
       before: { available: before.available, free: before.free ?? 0 },
       readings: series.readings(),
-      loadedAt,
       lowest: lowest.available,
-      after,
       total: this.#machine.host.total,
       floor,
       own: { bytes: peak.groupBytes, gpuBytes: peak.groupGpuBytes },
-      gpus,
+      ...rest,
       expected,
       command: recognised,
       isStopped: outcome === 'stopped',

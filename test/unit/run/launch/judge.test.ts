@@ -158,8 +158,8 @@ describe('the file of a repository', () => {
     const env = { HF_HUB_CACHE: join(folder, 'hub'), LLAMA_CACHE: join(folder, 'cache'), HOME: folder };
     const find = (model: string, modelFile: string | null = null) =>
       locate({ program: 'llama.cpp', model, modelFile }, {}, env);
-    expect(await find('org/m-GGUF')).toEqual({ model: path });
-    expect(await find('org/other-GGUF', 'Q8_0')).toEqual({ model: cached });
+    expect(await find('org/m-GGUF')).toBe(path);
+    expect(await find('org/other-GGUF', 'Q8_0')).toBe(cached);
     expect(await find('org/other-GGUF', 'Q2_K')).toBeNull();
     expect(await find('org/none-GGUF')).toBeNull();
   });
@@ -168,7 +168,7 @@ describe('the file of a repository', () => {
     write('elsewhere/hub/models--org--big/snapshots/abc/config.json');
     const stores = { HF_HOME: join(folder, 'elsewhere') };
     const found = await locate({ program: 'vllm', model: 'org/big', modelFile: null }, stores, { HOME: folder });
-    expect(found?.model).toBe(join(folder, 'elsewhere/hub/models--org--big'));
+    expect(found).toBe(join(folder, 'elsewhere/hub/models--org--big'));
   });
 });
 
