@@ -82,18 +82,20 @@ async function visit(
   const own = raised === null ? null : predict(params, raised, rows.flatMap(measuredOf));
   const prediction = own === null ? null : onTopOf(await inUse(), own);
   const vanished = fatal.find((one) => isAtOrAbove(params, one.params));
-  if (vanished !== undefined) return fatalRow(params, number, prediction, vanished);
+  const notRun = (status: ProfileTrial['status'], notes: string): ProfileTrial => ({
+    ...rowOf(params, number, prediction),
+    status,
+    notes,
+  });
+  if (vanished !== undefined && sameParameters(params, vanished.params))
+    return notRun('machine-lost', `the machine vanished in this trial at ${vanished.at}; it is not run again`);
+  if (vanished !== undefined)
+    return notRun('skipped', `at or above ${parametersText(vanished.params)}, in which the machine vanished`);
   const unsafe = rows.find(({ params: other, status }) => UNSAFE.has(status) && isAtOrAbove(params, other));
   if (unsafe !== undefined)
-    return notRun(
-      params,
-      number,
-      prediction,
-      'skipped',
-      `at or above ${parametersText(unsafe.params)}, which ${DID[unsafe.status]}`,
-    );
+    return notRun('skipped', `at or above ${parametersText(unsafe.params)}, which ${DID[unsafe.status]}`);
   const refusal = refusalOf(prediction, limitBytes);
-  if (refusal !== null) return notRun(params, number, prediction, 'refused', refusal);
+  if (refusal !== null) return notRun('refused', refusal);
   return run({ number, params, prediction });
 }
 
@@ -155,36 +157,6 @@ export function rowOf(params: ProfileParameters, number: number, prediction: Pro
     durationMs: 0,
     earlier: false,
     notes: null,
-  };
-}
-
-function notRun(
-  params: ProfileParameters,
-  number: number,
-  prediction: ProfilePrediction | null,
-  status: 'refused' | 'skipped',
-  notes: string,
-): ProfileTrial {
-  return { ...rowOf(params, number, prediction), status, notes };
-}
-
-function fatalRow(
-  params: ProfileParameters,
-  number: number,
-  prediction: ProfilePrediction | null,
-  vanished: Exploration['fatal'][number],
-): ProfileTrial {
-  const row = rowOf(params, number, prediction);
-  if (sameParameters(params, vanished.params))
-    return {
-      ...row,
-      status: 'machine-lost',
-      notes: `the machine vanished in this trial at ${vanished.at}; it is not run again`,
-    };
-  return {
-    ...row,
-    status: 'skipped',
-    notes: `at or above ${parametersText(vanished.params)}, in which the machine vanished`,
   };
 }
 
