@@ -4,7 +4,7 @@
  */
 
 import { crc32 } from 'node:zlib';
-import type { MemoryModel, RecordProblem } from '../../types/index.ts';
+import type { RecordedSession, RecordProblem } from '../../types/index.ts';
 
 const MAGIC = 'UMAREC1\n';
 const FRAME = 1;
@@ -15,20 +15,11 @@ const FRAME_BYTES = 104;
 const MAX_PAYLOAD = 66 * 1024;
 
 /** Facts about the session in the header of a segment. */
-export interface SegmentHeader {
+export interface SegmentHeader
+  extends Pick<RecordedSession, 'bootId' | 'simulated' | 'hostName' | 'architecture' | 'deviceName' | 'driverVersion'>,
+    Pick<RecordedSession, 'memoryModel' | 'total' | 'swapTotal' | 'floor' | 'intervalMs'> {
   schema: 'umaprobe/record-segment/1';
   session: string;
-  bootId: string | null;
-  simulated: string | null;
-  hostName: string;
-  architecture: string;
-  deviceName: string | null;
-  driverVersion: string | null;
-  memoryModel: MemoryModel | null;
-  total: number;
-  swapTotal: number | null;
-  floor: number;
-  intervalMs: number;
   frameMs: number;
   /** Number of the segment, and its start on the clocks BOOTTIME and REALTIME, in microseconds. */
   segment: number;

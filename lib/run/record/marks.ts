@@ -91,7 +91,9 @@ function parseMark(line: string): { text: string; pid: number | null } | null {
 }
 
 /** Sends a mark to the recorder of a folder. */
-function sendMark(path: string, text: string): Promise<void> {
+export function markIn(folder: string | undefined, text: string): Promise<void> {
+  const machine = native().simulatedMachine();
+  const path = socketIn(folderOf(folder, isFailure(machine) ? null : machine));
   return new Promise((resolve, reject) => {
     const socket = connect(path);
     let answer = '';
@@ -127,10 +129,4 @@ function sendMark(path: string, text: string): Promise<void> {
     });
     socket.end(`${JSON.stringify({ mark: text, pid: process.pid })}\n`);
   });
-}
-
-/** Sends a mark to the recorder of a folder. */
-export function markIn(folder: string | undefined, text: string): Promise<void> {
-  const machine = native().simulatedMachine();
-  return sendMark(socketIn(folderOf(folder, isFailure(machine) ? null : machine)), text);
 }
