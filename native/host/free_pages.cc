@@ -44,11 +44,11 @@ double parse_cpu_lists(std::string_view text, double page_size) {
   if (text.empty() || text.back() != '\n') return bytes;
   while (!text.empty()) {
     std::string_view line = take_line(text);
-    skip_spaces(line);
     if (!in_list) {
-      in_list = take_prefix(line, "cpu: ");
+      in_list = line.find("cpu: ") != std::string_view::npos;
       continue;
     }
+    skip_spaces(line);
     if (!take_prefix(line, "count:")) return kUnknown;
     skip_spaces(line);
     const auto count = take_digits(line, 10, kMaxExactInteger);
