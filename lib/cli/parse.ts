@@ -1,6 +1,8 @@
 /** Parses the command line into a command and its checked options. */
+
 import { parseArgs } from 'node:util';
 import { didYouMean, nearest } from '../base/nearest.ts';
+import { defined } from '../base/objects.ts';
 import { COMMANDS, DEFAULT_COMMAND, find, groups, members } from './commands/index.ts';
 import type { Command, OptionTable, OptionValues } from './core/command.ts';
 import { GLOBAL_OPTIONS } from './core/options.ts';
@@ -95,7 +97,7 @@ export function parse(command: Command, args: readonly string[]): Parsed {
     options: Object.fromEntries(
       Object.entries(table).map(([name, { type, short, list = false }]) => [
         name,
-        { type, multiple: list, ...(short === undefined ? {} : { short }) },
+        { type, multiple: list, ...defined({ short }) },
       ]),
     ),
     allowPositionals: true,

@@ -3,6 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { UmaError } from '../base/errors.ts';
 import { capitalized } from '../base/format.ts';
+import { defined } from '../base/objects.ts';
 import { KEEP_HISTORY } from '../core/memory/remedies.ts';
 import { readRecordingOf } from '../run/cluster/index.ts';
 import { readRecord } from '../run/record/index.ts';
@@ -43,18 +44,14 @@ export class SharedHistories {
 
 /** History of this machine. */
 export function ownHistory(folder: string | undefined): AskHistory {
-  return () => known(() => readRecord({ ...inFolder(folder), ...ASKED }));
+  return () => known(() => readRecord({ ...defined({ folder }), ...ASKED }));
 }
 
 /** @param folder on each host. @param signal ends every ssh. */
 export function historiesBySsh(hosts: readonly string[], folder: string | undefined, signal: AbortSignal): AskHistory {
   // Each ssh listens: Node warns from eleven on.
   setMaxListeners(0, signal);
-  return (index) => known(() => readRecordingOf(hosts[index] as string, { ...inFolder(folder), ...ASKED }, signal));
-}
-
-function inFolder(folder: string | undefined): { folder?: string } {
-  return folder === undefined ? {} : { folder };
+  return (index) => known(() => readRecordingOf(hosts[index] as string, { ...defined({ folder }), ...ASKED }, signal));
 }
 
 async function known(read: () => ReturnType<typeof readRecordingOf>): Promise<LiveHistory> {

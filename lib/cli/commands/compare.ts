@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { jsonText, MiB } from '../../base/format.ts';
 import { readNamedFile } from '../../base/named-path.ts';
+import { objectIn } from '../../base/objects.ts';
 import { path } from '../../base/options.ts';
 import { readRecord } from '../../run/record/index.ts';
 import { compare } from '../../show/compare/index.ts';
@@ -73,27 +74,17 @@ async function documentOf(name: string): Promise<Comparable> {
     throw new UsageError(`"${name}" is a folder without a recording; expected ${EXPECTED}.`, NAME);
   }
   if (stat === undefined && !name.includes('/') && !name.endsWith('.json')) return machineSnapshot(name);
-  const text = readNamedFile('compare', name, MAX_BYTES);
-  const document = parse(text);
+  const document = objectIn(readNamedFile('compare', name, MAX_BYTES));
   if (document === null) throw new UsageError(`"${name}" is not one JSON document; expected ${EXPECTED}.`, NAME);
-  const { schema } = document as { schema?: unknown };
+  const { schema } = document;
   if (schema === 'umaprobe/machine/1' || (schema === undefined && 'extends' in document)) return machineSnapshot(name);
-  if (typeof schema === 'string' && Object.hasOwn(KINDS, schema)) return document as Comparable;
+  if (typeof schema === 'string' && Object.hasOwn(KINDS, schema)) return document as unknown as Comparable;
   const has = typeof schema === 'string' ? `has the schema ${jsonString(schema)}` : 'has no schema';
   throw new UsageError(`"${name}" ${has}; expected ${EXPECTED}.`, NAME);
 }
 
 function jsonString(text: string): string {
   return jsonText([text.slice(0, 60)]).slice(1, -1);
-}
-
-function parse(text: string): object | null {
-  try {
-    const document = JSON.parse(text) as unknown;
-    return typeof document === 'object' && document !== null && !Array.isArray(document) ? document : null;
-  } catch {
-    return null;
-  }
 }
 
 /** A process is on one machine for its life: a process of its own takes the snapshot. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { LIMITS } from '../../base/limits.ts';
+import { defined } from '../../base/objects.ts';
 import { flag, integer, TypedMistake } from '../../base/options.ts';
 import { MOST_PARAMETERS, parseElements } from '../../core/memory/tensors.ts';
 import { estimate, estimateTable } from '../../models/estimate/index.ts';
@@ -104,8 +105,7 @@ export function modelOf(values: OptionValues, named: readonly string[], command:
   if (second !== undefined) throw new UsageError(`One model is expected; "${second}" is a second.`, command);
   if (model !== undefined && params !== undefined)
     throw new UsageError(`"${model}" and --params both name a model: give one of them.`, command);
-  if (params !== undefined)
-    return { params, ...(dtype === undefined ? {} : { dtype }), ...(hidden === undefined ? {} : { hidden }) };
+  if (params !== undefined) return { params, ...defined({ dtype, hidden }) };
   if (hidden !== undefined) throw new UsageError('--hidden needs --params: a model has its own.', command);
   if (dtype !== undefined && !isTraining(values, command))
     throw new UsageError('--dtype needs --params, or a --use that trains: a model has its own.', command);
@@ -157,7 +157,7 @@ function parallel(
       `--decode-context-parallel ${context} divides the ranks of --tensor-parallel, which are ${tensorParallel ?? 1}.`,
       command,
     );
-  return tensorParallel === undefined ? {} : { tensorParallel };
+  return defined({ tensorParallel });
 }
 
 const OF_TRAINING =
@@ -182,5 +182,5 @@ export function estimateOptions(values: OptionValues, command: string): Estimate
   // Of a number of parameters --dtype is that of the weights.
   const trains = isTraining(values, command) && !isGiven(values, 'params');
   const { dtype } = trains ? typedOptions(values, { dtype: { ...TRAINING_TYPE, help: '' } }, command) : {};
-  return { ...use, ...parallel(use, nodes, command), ...(dtype === undefined ? {} : { dtype }) };
+  return { ...use, ...parallel(use, nodes, command), ...defined({ dtype }) };
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { clean, formatBoth, formatCount, parseSize } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
+import { defined } from '../../base/objects.ts';
 import { flag, path, pick } from '../../base/options.ts';
 import { snapshot } from '../../core/snapshot/index.ts';
 import { ESTIMATE } from '../../models/estimate/options.ts';
@@ -134,8 +135,7 @@ async function runTogether(context: Context, named: readonly string[]): Promise<
     together: models,
     snapshot: await readMachine(values),
     program,
-    ...(programVersion === undefined ? {} : { programVersion }),
-    ...(device === undefined ? {} : { device }),
+    ...defined({ programVersion, device }),
   });
   const acceptTight = isOn(values, 'accept-tight');
   const page = () => toHtml(report);
@@ -212,8 +212,7 @@ async function largestOutcome(
     largest: true,
     snapshot: machine,
     use,
-    ...(program === undefined ? {} : { program }),
-    ...(device === undefined ? {} : { device }),
+    ...defined({ program, device }),
   });
   const exitCode = exitOfRows(document.rows, machine, (cell) => cell !== null && cell.parameters !== null);
   const outcome = shown(document, fitLargestPage, exitCode, renderOf(context.values));

@@ -1,6 +1,7 @@
 import { UmaError } from '../../base/errors.ts';
 import { clean } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
+import { defined } from '../../base/objects.ts';
 import { flag, path, pick } from '../../base/options.ts';
 import { ESTIMATE } from '../../models/estimate/options.ts';
 import { launch } from '../../run/launch/index.ts';
@@ -124,7 +125,7 @@ async function recordingOf(
     const { sessions } = await readRecord({
       sessions: 1,
       points: PAGE_POINTS,
-      ...(folder === undefined ? {} : { folder }),
+      ...defined({ folder }),
       ...(record === null ? { lastMs } : {}),
     });
     const [session] = sessions;

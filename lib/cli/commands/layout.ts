@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readNamedFile } from '../../base/named-path.ts';
+import { isObject } from '../../base/objects.ts';
 import { oneOf } from '../../base/options.ts';
 import { layout } from '../../core/layout/index.ts';
 import { LAYOUT } from '../../core/layout/options.ts';
@@ -103,7 +104,7 @@ function unique(pairs: readonly (readonly [string, number])[]): Parts {
 
 function partsOfFile(path: string): Parts {
   const parsed = parse(path, read(path));
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+  if (!isObject(parsed))
     throw new UsageError(`${path}: not an object of names and sizes, such as {"weights": "26GB"}.`, NAME);
   const pairs = Object.entries(parsed).map(([name, value]: [string, unknown]) => {
     const what = `${path}: the part ${name}`;

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { writeFileAtomic } from '../../base/atomic-file.ts';
 import { clean, formatDuration, jsonText } from '../../base/format.ts';
+import { defined } from '../../base/objects.ts';
 import { flag, path } from '../../base/options.ts';
 import { createNamespaceFiles } from '../../sim/namespace.ts';
 import { loadMachine, type Machine, type Simulation, type SimulationRecord, simulate } from '../../sim.ts';
@@ -68,7 +69,7 @@ export const simRunCommand: Command = {
     }
     const loaded = loadMachine(machine);
     exitOnSignals();
-    const simulation = simulate(loaded, scale === undefined ? {} : { scale });
+    const simulation = simulate(loaded, defined({ scale }));
     try {
       const exitCode = namespace
         ? await runInNamespace(loaded, simulation, rest, context)

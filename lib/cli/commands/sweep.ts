@@ -1,5 +1,6 @@
 import { SOME_BYTES } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
+import { defined } from '../../base/objects.ts';
 import { bytes, type CheckedOf, flag } from '../../base/options.ts';
 import { dataType } from '../../core/memory/dtypes.ts';
 import { parseElements, parseShape } from '../../core/memory/tensors.ts';
@@ -119,7 +120,7 @@ function rangeOf({ from, step, to }: Own, values: OptionValues): NonNullable<Swe
     );
   if (to < from)
     throw new UsageError(`--to "${text(values, 'to')}" is less than --from "${text(values, 'from')}".`, NAME);
-  return { from, to, ...(step === undefined ? {} : { step }) };
+  return { from, to, ...defined({ step }) };
 }
 
 function tensorsOf({ dtype: dtypes, elements, shape: shapes }: Own): NonNullable<SweepOptions['tensors']> {
@@ -130,8 +131,7 @@ function tensorsOf({ dtype: dtypes, elements, shape: shapes }: Own): NonNullable
     throw new UsageError('--shape and --elements both set the number of elements: give one of them.', NAME);
   return {
     dtypes,
-    ...(shapes === undefined ? {} : { shapes }),
-    ...(elements === undefined ? {} : { elements }),
+    ...defined({ shapes, elements }),
   };
 }
 

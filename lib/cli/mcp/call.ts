@@ -2,8 +2,9 @@
  * One call of a tool: the command in a process of its own, with a deadline. The server itself opens no library and creates no
  * CUDA context, and a driver that hangs is left behind with that process.
  */
+import { objectIn } from '../../base/objects.ts';
 import { startOwnProgram } from '../../base/start-process.ts';
-import { isObject, RPC, RpcError } from './rpc.ts';
+import { RPC, RpcError } from './rpc.ts';
 import type { Invocation } from './tools.ts';
 
 /** The slowest command takes 3 s on a machine where all is well, and 15 where libraries hang. */
@@ -46,7 +47,7 @@ export async function callCommand(
         if (length > MAX_BYTES) reject(new RpcError(RPC.internal, `${args[0]} printed more than ${MAX_BYTES} bytes`));
       });
       child.once('close', (code) => {
-        const document = parse(Buffer.concat(pieces));
+        const document = objectIn(Buffer.concat(pieces).toString('utf8'));
         if (document === null)
           reject(new RpcError(RPC.internal, `${args[0]} ended with ${code} and printed no document`));
         else resolve(document);
@@ -62,13 +63,4 @@ function late([command = '']: readonly string[]): RpcError {
     RPC.internal,
     `${command} did not answer within ${CALL_MS / 1000} s; what hangs: umaprobe doctor`,
   );
-}
-
-function parse(text: Buffer): Record<string, unknown> | null {
-  try {
-    const document = JSON.parse(text.toString('utf8')) as unknown;
-    return isObject(document) ? document : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,6 @@
 /** JSON-RPC 2.0 over lines: reading, writing, and its errors. */
 import { jsonText } from '../../base/format.ts';
+import { isObject } from '../../base/objects.ts';
 
 /** Codes of JSON-RPC 2.0. */
 export const RPC = {
@@ -47,10 +48,6 @@ export function errorReply(id: Id | null, error: unknown): Reply {
       ? error
       : new RpcError(RPC.internal, error instanceof Error ? error.message : String(error));
   return { jsonrpc: '2.0', id, error: { code, message } };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The id of a message that may be none. */

@@ -1,10 +1,10 @@
 /** The Model Context Protocol: life cycle, list of tools, calls and their cancellation. Reads and writes nothing itself. */
+import { isObject } from '../../base/objects.ts';
 import { callCommand } from './call.ts';
 import {
   errorReply,
   type Id,
   idOf,
-  isObject,
   type Reply,
   RPC,
   RpcError,

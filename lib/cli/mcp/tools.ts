@@ -2,10 +2,11 @@
  * The tools: each is a command that only reads, and its arguments are options of that command under their own names. It
  * answers the document that the command prints under --json; an error names the arguments in place of the options.
  */
+import { isObject } from '../../base/objects.ts';
 import { memoryOf } from '../../core/memory/pool.ts';
 import type { Snapshot } from '../../types/index.ts';
 import type { Command, OptionSpec } from '../core/command.ts';
-import { isObject, RPC, RpcError } from './rpc.ts';
+import { RPC, RpcError } from './rpc.ts';
 
 /** Command line of a call. */
 export interface Invocation {

@@ -1,6 +1,7 @@
 /** Facts that doctor reads besides a snapshot: rights, other programs, the rate of swapping. */
 
 import { access, constants, readdir } from 'node:fs/promises';
+import { defined } from '../../base/objects.ts';
 import { kernelFiles } from '../host/files.ts';
 import { namesOfAllProcesses } from '../host/process.ts';
 import { SWAP_SAMPLE_MS, swapMeter } from '../host/swap-rate.ts';
@@ -31,8 +32,7 @@ export async function readFacts(needs: ReadonlySet<Need>): Promise<Omit<Facts, '
     programs,
     ...(allowed === undefined ? {} : { access: allowed }),
     ...(oversubscription === undefined ? {} : { oversubscription: typeof text === 'string' ? text.trim() : null }),
-    ...(readiness === undefined ? {} : { readiness }),
-    ...(swapBytesPerSecond === undefined ? {} : { swapBytesPerSecond }),
+    ...defined({ readiness, swapBytesPerSecond }),
   };
 }
 

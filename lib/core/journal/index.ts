@@ -9,6 +9,7 @@ import { basename, resolve } from 'node:path';
 import { debuglog } from 'node:util';
 import { UmaError } from '../../base/errors.ts';
 import type { Folder } from '../../base/folder.ts';
+import { defined } from '../../base/objects.ts';
 import type { UnfinishedRun } from '../../types/index.ts';
 import { isAlive, thisProcess } from '../host/process.ts';
 import { fileError, journalError, type OpenedFile, openJournalFile, openJournalFolder, readAll } from './file.ts';
@@ -235,7 +236,7 @@ function beginRecord({ bootId, command, device, experiment, simulated }: Journal
     command,
     simulated,
     device,
-    ...(experiment === undefined ? {} : { experiment }),
+    ...defined({ experiment }),
   };
 }
 

@@ -45,7 +45,7 @@ async function* readings(
     const pause = pauseUntilNext(due, intervalMs, now);
     due = now + pause;
     try {
-      await sleep(pause, undefined, signal === undefined ? {} : { signal });
+      await sleep(pause, undefined, { signal });
     } catch (error) {
       if (signal?.aborted) return;
       throw error;

@@ -1,6 +1,7 @@
 /** fit(): loads the checks of its question and the rules when they are first needed. */
 
 import { lazy } from '../../base/lazy.ts';
+import { defined } from '../../base/objects.ts';
 import type {
   EstimateReport,
   FitLargest,
@@ -71,7 +72,7 @@ export async function assertFit(owner: string, question: FitNeed & FitOptions): 
 }
 
 function signalOf({ signal }: { signal: AbortSignal | undefined }): { signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
+  return defined({ signal });
 }
 
 async function answerTable(question: FitTableQuestion): Promise<FitTable> {

@@ -2,6 +2,7 @@
 
 import { formatBytes, formatCount, MiB } from '../../base/format.ts';
 import { CONTEXT_STEP } from '../../base/limits.ts';
+import { defined } from '../../base/objects.ts';
 import type { FitProgramReport, FitRange } from '../../types/index.ts';
 import { flagsFor } from './flags.ts';
 import { ifExpected, inequalityOf, type Judged, judged } from './judge.ts';
@@ -148,11 +149,11 @@ function shortenedContext({ llama, need }: ProgramInput, projected: number, free
   if (llama.mayShorten === false || kvBytesPerToken === null || kvBytesPerToken <= 0 || use === null) return null;
   const { leastContext, targetBytes: target } = llama;
   return llamaContext(
-    { projected, free, ...(target === undefined ? {} : { target }) },
+    { projected, free, ...defined({ target }) },
     {
       bytesPerToken: kvBytesPerToken,
       context: use.context * use.sequences,
-      ...(leastContext === undefined ? {} : { leastContext }),
+      ...defined({ leastContext }),
     },
   );
 }

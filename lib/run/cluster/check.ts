@@ -2,6 +2,7 @@
 
 import { checkKeys, type Keys } from '../../base/arguments.ts';
 import { formatBytes } from '../../base/format.ts';
+import { defined } from '../../base/objects.ts';
 import { openModel } from '../../models/estimate/index.ts';
 import { assertFit, fitWithEstimate } from '../../models/fit/index.ts';
 import type {
@@ -42,7 +43,7 @@ export async function withOpenModel(asked: Asked): Promise<Asked> {
   await assertFit('clusterCheck()', asked);
   if (!('model' in asked)) return asked;
   const { signal } = asked;
-  return { ...asked, model: await openModel(asked.model, signal === undefined ? {} : { signal }) };
+  return { ...asked, model: await openModel(asked.model, defined({ signal })) };
 }
 
 /** Verdicts from the worst to the best, as fit() ranks them; a machine without an answer is unknown. */

@@ -2,6 +2,7 @@
 
 import { abortable } from '../../base/abort.ts';
 import { lazy } from '../../base/lazy.ts';
+import { defined } from '../../base/objects.ts';
 import { processes } from '../../core/processes/index.ts';
 import { snapshot } from '../../core/snapshot/index.ts';
 import type { ErrorReport, ErrorText, ExplainReport, Snapshot } from '../../types/index.ts';
@@ -24,7 +25,7 @@ export async function explain(options: ExplainOptions = {}): Promise<ExplainRepo
   const [{ checkOptions }, { EXPLAIN }] = await loadChecks();
   const { signal } = checkOptions('explain()', options, EXPLAIN);
   const { explainReport } = await loadReport();
-  const reading = signal === undefined ? {} : { signal };
+  const reading = defined({ signal });
   const listed = async () => options.processes ?? (options.snapshot === undefined ? processes(reading) : null);
   const [machine, running] = await Promise.all([
     options.snapshot ?? snapshot({ memGetInfo: 'never', ...reading }),

@@ -11,6 +11,7 @@ import { toUmaError, UmaError } from '../../base/errors.ts';
 import { isFailure } from '../../base/facts.ts';
 import { inherited } from '../../base/inherited.ts';
 import { checkNamedFolder } from '../../base/named-path.ts';
+import { defined } from '../../base/objects.ts';
 import { startProcess } from '../../base/start-process.ts';
 import { keepFree } from '../../core/cache/index.ts';
 import { readHostMemory } from '../../core/host/meminfo-within.ts';
@@ -246,7 +247,7 @@ async function startGuard(
     const child = await startProcess(program.file, [...program.args, ...args], {
       stdio: [stdio === 'pipe' ? 'ignore' : 0, ...outputs, ...channels.stdio],
       env: guardEnvironment(env ?? process.env),
-      ...(cwd === undefined ? {} : { cwd }),
+      ...defined({ cwd }),
     });
     return { child, pipes };
   } catch (error) {

@@ -3,13 +3,13 @@
 import { UmaError } from '../../base/errors.ts';
 import { MiB } from '../../base/format.ts';
 import { LIMITS } from '../../base/limits.ts';
+import { defined } from '../../base/objects.ts';
 import { exactly, plus, sumOf } from '../../core/memory/range.ts';
 import { estimate, openModel } from '../../models/estimate/index.ts';
 import { readGguf } from '../../models/files/gguf.ts';
 import { withFile } from '../../models/files/model-file.ts';
 import { bytesOf } from '../../models/files/weights.ts';
 import type {
-  EstimateOptions,
   EstimateReport,
   EstimateTerm,
   ExtraModel,
@@ -196,7 +196,7 @@ async function draftTerms(
   const given = { batchTokens, flashAttention, kvDtype, kvUnified, swaFull, tensorParallel };
   const report = await estimate(model, {
     ...(program === null ? {} : { program }),
-    ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as EstimateOptions),
+    ...defined(given),
     context: extra.use.context ?? context,
     sequences,
   });

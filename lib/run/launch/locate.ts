@@ -104,11 +104,7 @@ function isProjector(name: string): boolean {
 }
 
 async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch {
-    return [];
-  }
+  return readdir(folder).catch(() => []);
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -119,9 +115,5 @@ async function exists(path: string): Promise<boolean> {
 }
 
 async function folderAt(path: string): Promise<string | null> {
-  try {
-    return await realpath(path);
-  } catch {
-    return null;
-  }
+  return realpath(path).catch(() => null);
 }

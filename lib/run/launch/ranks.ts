@@ -3,6 +3,7 @@
 import { hostname, networkInterfaces } from 'node:os';
 import { MiB } from '../../base/format.ts';
 import { readNamedFile } from '../../base/named-path.ts';
+import { defined } from '../../base/objects.ts';
 import type { ClusterMachine, LaunchRank, RecognisedCommand, Snapshot } from '../../types/index.ts';
 import { checkHosts, hostsOfFile } from '../cluster/hosts.ts';
 import { readMachines } from '../cluster/index.ts';
@@ -38,7 +39,7 @@ export async function askRanks(
 ): Promise<LaunchRank[]> {
   const problem = problemOf(hosts);
   if (problem !== null) return [problem];
-  const machines = await readMachines({ hosts, ...(signal === undefined ? {} : { signal }) });
+  const machines = await readMachines({ hosts, ...defined({ signal }) });
   return Promise.all(machines.map((machine) => rankOf(machine, recognised, judgeOn)));
 }
 

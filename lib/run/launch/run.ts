@@ -2,6 +2,7 @@
 
 import { UmaError } from '../../base/errors.ts';
 import { LIMITS } from '../../base/limits.ts';
+import { defined } from '../../base/objects.ts';
 import { prepare } from '../../core/cache/index.ts';
 import { checkBelowTotal, hostFloor } from '../../core/memory/floor.ts';
 import { snapshot } from '../../core/snapshot/index.ts';
@@ -39,7 +40,7 @@ export async function runLaunch(options: LaunchOptions): Promise<LaunchReport> {
   const { dryRun, onEvent, signal } = settings;
   const started = performance.now();
   // A context of this process would hold memory for as long as the program runs.
-  const machine = await snapshot({ memGetInfo: 'needed', ...(signal === undefined ? {} : { signal }) });
+  const machine = await snapshot({ memGetInfo: 'needed', ...defined({ signal }) });
   checkBelowTotal('floorBytes (--floor)', settings.floorBytes, machine.host.total);
   // The plan of a launch that no guard could follow is no plan.
   assertWatchable(machine.host.available);
@@ -162,7 +163,7 @@ class Launch {
     const located = model === undefined ? await locate(command, stores, env) : model;
     if (located === null)
       return nothing(`The model ${command.model} is not on this machine, so its size is not known.`);
-    const reading = signal === undefined ? {} : { signal };
+    const reading = defined({ signal });
     const { found, unread } = await findExtras(command, stores, env, reading);
     const recognised = { ...command, unread: [...command.unread, ...unread] };
     try {
@@ -182,8 +183,7 @@ class Launch {
     const report = await prepare({
       bytes: room,
       sudo,
-      ...(floorBytes === undefined ? {} : { floorBytes }),
-      ...(signal === undefined ? {} : { signal }),
+      ...defined({ floorBytes, signal }),
     });
     this.#finish({
       step: 'prepare',
@@ -216,7 +216,7 @@ class Launch {
         ...this.#loads(),
         command,
         onEvent: listen,
-        ...(signal === undefined ? {} : { signal }),
+        ...defined({ signal }),
       });
       await gpus.stop();
       recorder.mark(`launch: ${report.outcome}`);
@@ -280,7 +280,7 @@ class Launch {
     const { folder, record: isRecorded } = this.#settings;
     if (!isRecorded) return notRecorded(null);
     try {
-      const recorder = await record(folder === undefined ? {} : { folder });
+      const recorder = await record(defined({ folder }));
       this.#finish({ step: 'record', state: 'complete', text: `Recorded to ${recorder.state().folder}.` });
       recorder.mark(begun);
       return recordingOf(recorder);
@@ -314,10 +314,10 @@ function withOptions({ command, stores }: Recognised, options: LaunchSettings): 
     stores,
     command: {
       ...command,
-      ...(program === undefined ? {} : { program }),
+      ...defined({ program }),
       ...(typeof model === 'string' ? { model, modelFile: null } : {}),
       ...(context === undefined ? {} : { context, contextIsGiven: true, contextIsShared: false }),
-      ...(sequences === undefined ? {} : { sequences }),
+      ...defined({ sequences }),
       use: { ...command.use, ...rest },
       utilization: utilizationOf(program ?? command.program, utilization ?? command.utilization),
       unread: isSized ? [] : command.unread.filter(({ part }) => !answered.has(part)),

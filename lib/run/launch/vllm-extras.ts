@@ -1,5 +1,6 @@
 /** Models that vLLM loads besides the main one: draft models for speculation, adapters. Pure. */
 
+import { objectIn } from '../../base/objects.ts';
 import { wholeNumber } from './command-line.ts';
 import type { Draft, Given } from './draft.ts';
 import type { Unwrapped } from './unwrapped.ts';
@@ -26,7 +27,7 @@ function speculation(values: Given, configs: readonly string[], hostPath: Unwrap
     draft.extra({ kind: 'draft', option: '--speculative-model', model }, hostPath);
     return;
   }
-  const parts = configs.map(objectOf);
+  const parts = configs.map(objectIn);
   const config = parts.includes(null) ? null : (Object.assign({}, ...parts) as Record<string, unknown>);
   if (config === null) {
     draft.unread('more', `${option} is not one JSON object; it may load a second model.`);
@@ -42,18 +43,6 @@ function speculation(values: Given, configs: readonly string[], hostPath: Unwrap
     const use = context === null ? {} : { context };
     draft.extra({ kind: 'draft', option, model, use }, hostPath);
   } else draft.unread('more', `${option} ${name} names no model, and may load one.`);
-}
-
-/** null: it is not the text of an object. */
-function objectOf(text: string | undefined): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text ?? '');
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Defaults of vLLM's --max-loras and --max-lora-rank. */
@@ -76,6 +65,6 @@ function adapters(values: Given, modules: readonly string[], hostPath: Unwrapped
 /** "name=path", or an object with a path. */
 function pathOf(module: string): string | null {
   if (!module.trimStart().startsWith('{')) return /^[^=]+=(.+)$/s.exec(module)?.[1] ?? null;
-  const path = objectOf(module)?.path;
+  const path = objectIn(module)?.path;
   return typeof path === 'string' && path !== '' ? path : null;
 }

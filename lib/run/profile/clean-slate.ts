@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatBoth, formatDuration, MiB } from '../../base/format.ts';
+import { defined } from '../../base/objects.ts';
 import { snapshot } from '../../core/snapshot/index.ts';
 import { memorySettled } from '../../core/snapshot/settled.ts';
 import type { ProfileReport, Snapshot } from '../../types/index.ts';
@@ -61,10 +62,10 @@ export async function cleanReading(
 ): Promise<{ reading: Snapshot; others: ProfileReport['others'] }> {
   const until = performance.now() + waitMs;
   for (;;) {
-    const reading = await snapshot({ memGetInfo: 'never', ...(signal === undefined ? {} : { signal }) });
+    const reading = await snapshot({ memGetInfo: 'never', ...defined({ signal }) });
     const others = othersIn(reading);
     if (others.length === 0 || performance.now() >= until) return { reading, others };
-    await sleep(OTHERS_POLL_MS, undefined, signal === undefined ? {} : { signal });
+    await sleep(OTHERS_POLL_MS, undefined, { signal });
   }
 }
 

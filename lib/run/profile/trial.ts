@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { makeTemporaryFolder } from '../../base/folder.ts';
 import { formatBytes, formatDuration, printable } from '../../base/format.ts';
+import { defined } from '../../base/objects.ts';
 import type { GuardEvent, GuardReport, ProfileEvent, ProfileParameters, ProfileTrial } from '../../types/index.ts';
 import { explainError } from '../explain/index.ts';
 import { guard } from '../guard/index.ts';
@@ -103,7 +104,7 @@ class Trial {
       const report = await guard({
         command: [program as string, ...args],
         env: { ...process.env, ...variables },
-        ...(cwd === undefined ? {} : { cwd }),
+        ...defined({ cwd }),
         stdio: 'pipe',
         floorBytes,
         // It was checked when the profile began.
