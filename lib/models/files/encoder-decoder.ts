@@ -3,7 +3,7 @@
  * transformers: each layer of the decoder keeps its own keys and values, and those of the encoder's input.
  */
 
-import { type Architecture, attention, type CrossLayers, grouped } from './architecture.ts';
+import { type Architecture, attention, type CrossLayers, DENSE, grouped } from './architecture.ts';
 import { checkLayers, type ModelConfig } from './model-config.ts';
 import type { ParameterCounts } from './weights.ts';
 
@@ -75,19 +75,14 @@ export function encoderDecoder(config: ModelConfig): Architecture {
   return {
     name: config.text('model_type') ?? 'unknown',
     layers: encoder.layers + decoder.layers,
-    mtpLayers: 0,
     hidden,
     heads: decoder.heads,
     vocab,
     intermediate: decoder.feedForward,
-    experts: 0,
-    expertsPerToken: 0,
-    expertIntermediate: null,
+    ...DENSE,
     maxContext,
-    softcap: false,
     tied,
     cache: grouped([own, cross]),
-    mtpCache: null,
     notes: [
       encoderTokens === null
         ? 'The input of the encoder is counted as long as the context: the decoder keeps keys and values of both.'

@@ -62,9 +62,13 @@ const MAMBA_FIELDS = [
   'mamba_n_groups',
 ];
 
+export function eachLayer<T>(layers: number, of: (index: number) => T): T[] {
+  return Array.from({ length: layers }, (_, index) => of(index));
+}
+
 /** The kind of each layer, by whichever field the config has. */
 export function kindsOf(config: ModelConfig, layers: number): Kind[] {
-  const each = (kind: (index: number) => Kind): Kind[] => Array.from({ length: layers }, (_, index) => kind(index));
+  const each = (kind: (index: number) => Kind): Kind[] => eachLayer(layers, kind);
   const field = ['layer_types', 'layers_block_type', 'block_types', '_block_types'].find((name) => config.list(name));
   if (field !== undefined) return namedKinds(config, field, layers);
   const flags = config.list('hybrid_layer_pattern'); // MiMo: 1 slides
@@ -97,7 +101,7 @@ function namedKinds(config: ModelConfig, field: string, layers: number): Kind[] 
   const named = config.list(field) ?? [];
   if (named.length !== layers && !field.endsWith('block_types')) config.notUnderstood(field, `${named.length} layers`);
   const model = config.text('model_type');
-  const kinds = Array.from({ length: layers }, (_, index) => kindOf(config, field, named[index % named.length]));
+  const kinds = eachLayer(layers, (index) => kindOf(config, field, named[index % named.length]));
   config.repeats(...REPEATED);
   if (!kinds.includes('sliding')) config.repeats('sliding_window');
   if (!kinds.includes('conv')) config.repeats('conv_L_cache');
