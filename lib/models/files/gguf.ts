@@ -40,8 +40,26 @@ const MOST_KEYS = 100_000;
 const DEEPEST_ARRAY = 4;
 
 const TYPE = { string: 8, array: 9 } as const;
-/** Bytes of the other types, by their number. */
-const SCALAR_BYTES: readonly number[] = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
+
+interface Scalar {
+  bytes: number;
+  at(buffer: Buffer, at: number): number | boolean;
+}
+
+/** The other types, by their number. */
+const SCALARS: Readonly<Record<number, Scalar>> = {
+  0: { bytes: 1, at: (buffer, at) => buffer.readUInt8(at) },
+  1: { bytes: 1, at: (buffer, at) => buffer.readInt8(at) },
+  2: { bytes: 2, at: (buffer, at) => buffer.readUInt16LE(at) },
+  3: { bytes: 2, at: (buffer, at) => buffer.readInt16LE(at) },
+  4: { bytes: 4, at: (buffer, at) => buffer.readUInt32LE(at) },
+  5: { bytes: 4, at: (buffer, at) => buffer.readInt32LE(at) },
+  6: { bytes: 4, at: (buffer, at) => buffer.readFloatLE(at) },
+  7: { bytes: 1, at: (buffer, at) => buffer.readUInt8(at) !== 0 },
+  10: { bytes: 8, at: (buffer, at) => Number(buffer.readBigUInt64LE(at)) },
+  11: { bytes: 8, at: (buffer, at) => Number(buffer.readBigInt64LE(at)) },
+  12: { bytes: 8, at: (buffer, at) => buffer.readDoubleLE(at) },
+};
 
 /**
  * @param layers layers of the main model, for a part of a model, whose header does not say; null: the header says.
@@ -177,54 +195,25 @@ class Reader {
     if (value !== null) this.#metadata.set(key, value);
   }
 
-  #scalarBytes(type: number, key: string): number {
-    const bytes = SCALAR_BYTES[type];
-    if (bytes === undefined || bytes === 0)
-      throw this.#fail(`key ${JSON.stringify(key.slice(0, 80))} has a value of type ${type}; expected 0 to 12`);
-    return bytes;
+  #scalarOf(type: number, key: string): Scalar {
+    const scalar = SCALARS[type];
+    if (scalar !== undefined) return scalar;
+    throw this.#fail(`key ${JSON.stringify(key.slice(0, 80))} has a value of type ${type}; expected 0 to 12`);
   }
 
   async #scalar(type: number, key: string): Promise<number | boolean> {
-    const bytes = this.#scalarBytes(type, key);
-    await this.#need(bytes);
-    const at = this.#at;
-    this.#at += bytes;
-    return this.#scalarAt(type, at);
-  }
-
-  #scalarAt(type: number, at: number): number | boolean {
-    const buffer = this.#buffer;
-    switch (type) {
-      case 0:
-        return buffer.readUInt8(at);
-      case 1:
-        return buffer.readInt8(at);
-      case 2:
-        return buffer.readUInt16LE(at);
-      case 3:
-        return buffer.readInt16LE(at);
-      case 4:
-        return buffer.readUInt32LE(at);
-      case 5:
-        return buffer.readInt32LE(at);
-      case 6:
-        return buffer.readFloatLE(at);
-      case 7:
-        return buffer.readUInt8(at) !== 0;
-      case 10:
-        return Number(buffer.readBigUInt64LE(at));
-      case 11:
-        return Number(buffer.readBigInt64LE(at));
-      default:
-        return buffer.readDoubleLE(at);
-    }
+    const scalar = this.#scalarOf(type, key);
+    await this.#need(scalar.bytes);
+    this.#at += scalar.bytes;
+    return scalar.at(this.#buffer, this.#at - scalar.bytes);
   }
 
   async #readArray(key: string, depth: number): Promise<void> {
     const type = await this.#u32();
     const length = await this.#u64();
     if (depth === 0) this.#arrayLengths.set(key, length);
-    const smallest = type === TYPE.string ? 8 : type === TYPE.array ? 12 : this.#scalarBytes(type, key);
+    const scalar = type === TYPE.string || type === TYPE.array ? null : this.#scalarOf(type, key);
+    const smallest = scalar?.bytes ?? (type === TYPE.string ? 8 : 12);
     const left = this.#size - this.#start - this.#at;
     if (length * smallest > left)
       throw this.#fail(
@@ -233,7 +222,7 @@ class Reader {
     if (type === TYPE.string) this.#spend(length, key);
     if (type === TYPE.array) this.#spend(length * COST_OF_LIST, key);
     if (type === TYPE.string) return this.#skipStrings(length);
-    if (type === TYPE.array) {
+    if (scalar === null) {
       if (depth >= DEEPEST_ARRAY)
         throw this.#fail(`array ${JSON.stringify(key.slice(0, 80))} is nested more than ${DEEPEST_ARRAY} times`);
       for (let entry = 0; entry < length; entry++) await this.#readArray(key, depth + 1);
@@ -243,7 +232,7 @@ class Reader {
     await this.#need(length * smallest);
     this.#metadata.set(
       key,
-      Array.from({ length }, (_, index) => this.#scalarAt(type, this.#at + index * smallest)),
+      Array.from({ length }, (_, index) => scalar.at(this.#buffer, this.#at + index * smallest)),
     );
     this.#at += length * smallest;
   }
