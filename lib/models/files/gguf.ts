@@ -4,20 +4,18 @@
  * file before anything is reserved for them.
  */
 
+import { formatCount } from '../../base/format.ts';
 import { ggmlType } from './ggml-types.ts';
 import { type ByteSource, modelError } from './model-file.ts';
-import { WeightSums } from './weights.ts';
+import { type FileFacts, WeightSums } from './weights.ts';
 
 export type GgufValue = string | number | boolean | readonly (number | boolean)[];
 
-export interface GgufHeader {
-  fileBytes: number;
+export interface GgufHeader extends FileFacts {
   /** Numbers, short strings, and arrays of at most 4,096 numbers. */
   metadata: ReadonlyMap<string, GgufValue>;
   /** Length of each array, also of those that are not in `metadata`. */
   arrayLengths: ReadonlyMap<string, number>;
-  sums: WeightSums;
-  largestTensor: number;
 }
 
 const WINDOW = 1024 * 1024;
@@ -101,14 +99,8 @@ class Reader {
     const tensors = this.#limited(await this.#u64(), 'tensors', 32, MOST_TENSORS);
     const keys = this.#limited(await this.#u64(), 'keys', 13, MOST_KEYS);
     for (let key = 0; key < keys; key++) await this.#readKey();
-    const { sums, largestTensor } = await this.#readTensors(tensors, layers ?? this.#mainLayers());
-    return {
-      fileBytes: this.#size,
-      metadata: this.#metadata,
-      arrayLengths: this.#arrayLengths,
-      sums,
-      largestTensor,
-    };
+    const facts = await this.#readTensors(tensors, layers ?? this.#mainLayers());
+    return { fileBytes: this.#size, metadata: this.#metadata, arrayLengths: this.#arrayLengths, ...facts };
   }
 
   #fail(message: string): Error {
@@ -119,10 +111,8 @@ class Reader {
     const fits = Math.floor(this.#size / bytesOfOne);
     if (count <= Math.min(most, fits)) return count;
     const limit =
-      count > most
-        ? `at most ${most.toLocaleString('en-US')} are expected`
-        : `the file has ${this.#size.toLocaleString('en-US')} bytes`;
-    throw this.#fail(`its header claims ${count.toLocaleString('en-US')} ${what}; ${limit}`);
+      count > most ? `at most ${formatCount(most)} are expected` : `the file has ${formatCount(this.#size)} bytes`;
+    throw this.#fail(`its header claims ${formatCount(count)} ${what}; ${limit}`);
   }
 
   /** Makes `bytes` (at most a window) available at #at. */
@@ -135,8 +125,7 @@ class Reader {
       );
     this.#start = position;
     this.#at = 0;
-    if (position > LONGEST_HEADER)
-      throw this.#fail(`its header is longer than ${LONGEST_HEADER.toLocaleString('en-US')} bytes`);
+    if (position > LONGEST_HEADER) throw this.#fail(`its header is longer than ${formatCount(LONGEST_HEADER)} bytes`);
     if (Date.now() - this.#started > MOST_MS)
       throw this.#fail(
         `its header took more than ${MOST_MS / 1000} s to read, and ends later than at byte ${position}`,
@@ -150,7 +139,7 @@ class Reader {
     this.#at += bytes;
     if (this.#start + this.#at > this.#size)
       throw this.#fail(
-        `a value of ${bytes.toLocaleString('en-US')} bytes ends after the file, which has ${this.#size.toLocaleString('en-US')}`,
+        `a value of ${formatCount(bytes)} bytes ends after the file, which has ${formatCount(this.#size)}`,
       );
   }
 
@@ -188,7 +177,7 @@ class Reader {
 
   async #readKey(): Promise<void> {
     const key = await this.#string(LONGEST_KEY);
-    if (key === null) throw this.#fail(`a key is longer than ${LONGEST_KEY.toLocaleString('en-US')} bytes`);
+    if (key === null) throw this.#fail(`a key is longer than ${formatCount(LONGEST_KEY)} bytes`);
     const type = await this.#u32();
     if (type === TYPE.array) return this.#readArray(key, 0);
     const value = type === TYPE.string ? await this.#string(LONGEST_VALUE) : await this.#scalar(type, key);
@@ -217,7 +206,7 @@ class Reader {
     const left = this.#size - this.#start - this.#at;
     if (length * smallest > left)
       throw this.#fail(
-        `array ${JSON.stringify(key.slice(0, 80))} claims ${length.toLocaleString('en-US')} entries; the file has ${left.toLocaleString('en-US')} bytes left`,
+        `array ${JSON.stringify(key.slice(0, 80))} claims ${formatCount(length)} entries; the file has ${formatCount(left)} bytes left`,
       );
     if (type === TYPE.string) this.#spend(length, key);
     if (type === TYPE.array) this.#spend(length * COST_OF_LIST, key);
@@ -240,7 +229,7 @@ class Reader {
   #spend(entries: number, key: string): void {
     this.#entriesLeft -= entries;
     if (this.#entriesLeft >= 0) return;
-    const most = MOST_ENTRIES.toLocaleString('en-US');
+    const most = formatCount(MOST_ENTRIES);
     throw this.#fail(`its lists have more than ${most} entries, with those of ${JSON.stringify(key.slice(0, 80))}`);
   }
 
@@ -269,7 +258,7 @@ class Reader {
     return walked;
   }
 
-  async #readTensors(count: number, layers: number | null): Promise<{ sums: WeightSums; largestTensor: number }> {
+  async #readTensors(count: number, layers: number | null): Promise<Omit<FileFacts, 'fileBytes'>> {
     const tensors: GgufTensor[] = [];
     for (let index = 0; index < count; index++) tensors.push(await this.#readTensor());
     const alignment = this.#metadata.get('general.alignment') ?? 32;
@@ -298,7 +287,7 @@ class Reader {
       );
     if (offset + bytes > dataBytes)
       throw this.#fail(
-        `${tensor} ends at byte ${(offset + bytes).toLocaleString('en-US')} of the data, which has ${Math.max(0, dataBytes).toLocaleString('en-US')}: the file is cut off; download it again`,
+        `${tensor} ends at byte ${formatCount(offset + bytes)} of the data, which has ${formatCount(Math.max(0, dataBytes))}: the file is cut off; download it again`,
       );
   }
 
@@ -312,8 +301,7 @@ class Reader {
 
   async #readTensor(): Promise<GgufTensor> {
     const name = await this.#string(LONGEST_KEY);
-    if (name === null)
-      throw this.#fail(`the name of a tensor is longer than ${LONGEST_KEY.toLocaleString('en-US')} bytes`);
+    if (name === null) throw this.#fail(`the name of a tensor is longer than ${formatCount(LONGEST_KEY)} bytes`);
     const dimensions = await this.#u32();
     const fail = (what: string): Error => this.#fail(`tensor ${JSON.stringify(name.slice(0, 80))} ${what}`);
     if (dimensions > 4) throw fail(`has ${dimensions} dimensions; expected at most 4`);

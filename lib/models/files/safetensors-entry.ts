@@ -1,5 +1,6 @@
 /** One tensor in the header of a safetensors file: its data type, shape and place. */
 
+import { formatCount } from '../../base/format.ts';
 import { isObject, type JsonObject, modelError } from './model-file.ts';
 import type { HeaderEntry } from './safetensors-header.ts';
 
@@ -49,7 +50,7 @@ export function elementsOf({ begin, dtype, end, name, shape }: HeaderEntry, path
   // An element of an unknown type takes at least one bit.
   const agrees = bits === null ? elements <= 8 * (end - begin) : bytesOf(elements, bits) === end - begin;
   if (agrees) return elements;
-  const bytes = `the ${(end - begin).toLocaleString('en-US')} bytes of its offsets`;
+  const bytes = `the ${formatCount(end - begin)} bytes of its offsets`;
   throw tensorError(path, name, `shape [${shape.join(', ')}] of ${dtype.slice(0, 40)} does not take ${bytes}`);
 }
 
