@@ -48,7 +48,7 @@ function listChecks(): CommandOutcome {
     document: { schema: 'umaprobe/doctor-list/1', checks } satisfies DoctorList,
     text: ({ columns, isTty }) =>
       table(
-        [{ align: 'left' }, { align: 'left', flexible: true }],
+        ['left', 'flexible'],
         checks.map(({ id, title }) => [id, title]),
         isTty ? columns : Number.POSITIVE_INFINITY,
       ),

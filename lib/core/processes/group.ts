@@ -11,37 +11,11 @@ export type Loose = Omit<ProcessMemory, 'group'> & { owner: Owner | null };
  * Names in /proc/<pid>/comm have at most 15 characters.
  */
 const STARTERS = new Set([
-  'systemd',
-  'init',
-  '(sd-pam)',
-  'login',
-  'sshd',
-  'sshd-session',
-  'su',
-  'sudo',
-  'bash',
-  'zsh',
-  'fish',
-  'sh',
-  'dash',
-  'tmux',
+  ...`systemd init (sd-pam) login sshd sshd-session su sudo bash zsh fish sh dash tmux screen SCREEN cron crond containerd-shim
+    conmon tini dumb-init docker-init runsv supervisord gnome-shell gnome-session-b gnome-terminal- kitty alacritty`.split(
+    /\s+/,
+  ),
   'tmux: server',
-  'screen',
-  'SCREEN',
-  'cron',
-  'crond',
-  'containerd-shim',
-  'conmon',
-  'tini',
-  'dumb-init',
-  'docker-init',
-  'runsv',
-  'supervisord',
-  'gnome-shell',
-  'gnome-session-b',
-  'gnome-terminal-',
-  'kitty',
-  'alacritty',
 ]);
 
 /** Least number of processes of one name under one parent that are a pool. */

@@ -2,7 +2,7 @@
 
 import { GiB, MiB } from '../../base/format.ts';
 import { range } from '../../core/memory/range.ts';
-import type { EstimateTerm } from '../../types/index.ts';
+import type { EstimateProgram, EstimateTerm } from '../../types/index.ts';
 import type { Architecture, LatentLayers } from '../files/architecture.ts';
 import type { ModelFacts } from '../files/model.ts';
 import { UBATCH } from './cache.ts';
@@ -97,16 +97,9 @@ function stepTerm(architecture: Architecture, use: Inference): EstimateTerm {
 }
 
 /** Elements per token that are alive in the widest part of a layer. */
-function activeWidth({
-  cache,
-  expertHidden,
-  expertIntermediate,
-  experts,
-  expertsPerToken,
-  heads,
-  hidden,
-  intermediate,
-}: Architecture): number {
+function activeWidth(architecture: Architecture): number {
+  const { cache, expertHidden, expertIntermediate, experts, expertsPerToken, heads, hidden, intermediate } =
+    architecture;
   const expert =
     experts > 0 ? expertsPerToken * (2 * (expertIntermediate ?? intermediate ?? 0) + (expertHidden ?? hidden)) : 0;
   const dense = experts > 0 && expertIntermediate !== null ? 0 : 2 * (intermediate ?? 4 * hidden);
@@ -121,12 +114,8 @@ function activeWidth({
 
 /** CUDA graphs took 0.03 to 1.8 GB in published logs of a Spark. */
 function graphTerm(): EstimateTerm {
-  return {
-    name: 'cuda-graphs',
-    ...range(0.5 * GiB, 0, 2 * GiB),
-    formula: 'measured on published start-up logs',
-    inputs: {},
-  };
+  const formula = 'measured on published start-up logs';
+  return { name: 'cuda-graphs', ...range(0.5 * GiB, 0, 2 * GiB), formula, inputs: {} };
 }
 
 /** transformers without the kernels of mamba-ssm multiplies every token of a chunk with every other. */
@@ -160,25 +149,24 @@ function prefillTerm(architecture: Architecture, use: Inference): EstimateTerm {
   };
 }
 
-/** Formula of a process's own memory. */
-const MEASURED = 'CUDA context, libraries and host memory of the process: as measured';
+/**
+ * GiB of a process: expected, least and most. A server has several processes, autotuning and warm-up, which no budget of
+ * its own counts.
+ */
+const RUNTIMES: Readonly<Record<EstimateProgram | 'any', readonly [number, number, number]>> = {
+  'llama.cpp': [0.7, 0.2, 1.5],
+  ollama: [0.7, 0.2, 1.5],
+  vllm: [4, 1, 12],
+  sglang: [4, 1, 12],
+  trtllm: [4, 1, 12],
+  torch: [2, 0.5, 5],
+  accelerate: [2, 0.5, 5],
+  any: [1.5, 0.2, 12],
+};
 
 /** The process itself: its CUDA context, libraries and host memory, which is the same memory on a unified machine. */
 function runtimeTerm({ program }: Use): EstimateTerm {
-  const formula = MEASURED;
-  switch (program) {
-    case 'llama.cpp':
-    case 'ollama':
-      return { name: 'runtime', ...range(0.7 * GiB, 0.2 * GiB, 1.5 * GiB), formula, inputs: {} };
-    case 'vllm':
-    case 'sglang':
-    case 'trtllm':
-      // Several processes, autotuning and warm-up, which no budget of theirs counts.
-      return { name: 'runtime', ...range(4 * GiB, 1 * GiB, 12 * GiB), formula, inputs: {} };
-    case 'torch':
-    case 'accelerate':
-      return { name: 'runtime', ...range(2 * GiB, 0.5 * GiB, 5 * GiB), formula, inputs: {} };
-    case null:
-      return { name: 'runtime', ...range(1.5 * GiB, 0.2 * GiB, 12 * GiB), formula, inputs: {} };
-  }
+  const [bytes, low, high] = RUNTIMES[program ?? 'any'];
+  const formula = 'CUDA context, libraries and host memory of the process: as measured';
+  return { name: 'runtime', ...range(bytes * GiB, low * GiB, high * GiB), formula, inputs: {} };
 }

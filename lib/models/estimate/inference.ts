@@ -1,5 +1,6 @@
 /** The estimate of a model that answers. */
 
+import { formatCount } from '../../base/format.ts';
 import { sumOf } from '../../core/memory/range.ts';
 import type { EstimatedModel, EstimatedUse, EstimateReport, EstimateTerm } from '../../types/index.ts';
 import type { CacheLayers } from '../files/architecture.ts';
@@ -134,7 +135,7 @@ function notesOf(model: ModelFacts, use: Use & { context: number }, weights: rea
     notes.push('The weights are not known: the config does not describe a model whose parameters can be counted.');
   if (architecture?.maxContext != null && context > architecture.maxContext)
     notes.push(
-      `The context of ${context.toLocaleString('en-US')} tokens is longer than the ${architecture.maxContext.toLocaleString('en-US')} that the model was made for.`,
+      `The context of ${formatCount(context)} tokens is longer than the ${formatCount(architecture.maxContext)} that the model was made for.`,
     );
   if (loadsInHalf(model, use))
     notes.push('Its weights of FP32 are loaded in 16 bits: --dtype float32 would take twice as much.');

@@ -32,13 +32,10 @@ export function rankOf(
 }
 
 function scaled(term: EstimateTerm, share: number, inputs: Record<string, number>): EstimateTerm {
-  const { bytes, high, low } = range(term.bytes * share, term.low * share, term.high * share);
   const factors = Object.keys(inputs).join(' and ');
   return {
     ...term,
-    bytes,
-    low,
-    high,
+    ...range(term.bytes * share, term.low * share, term.high * share),
     formula: `(${term.formula}), of one of ${factors}`,
     inputs: { ...term.inputs, ...inputs },
   };
@@ -54,12 +51,9 @@ function weightsOf(term: EstimateTerm, share: number, stages: number): EstimateT
       ? [0, 0]
       : [Math.max(numberOf('embedding'), numberOf('output')) / all, (numberOf('embedding') + numberOf('output')) / all];
   const inside = share * (1 - both);
-  const { bytes, high, low } = range(term.bytes * (inside + one), term.low * inside, term.high * (inside + both));
   return {
     ...term,
-    bytes,
-    low,
-    high,
+    ...range(term.bytes * (inside + one), term.low * inside, term.high * (inside + both)),
     formula: `(${term.formula}), of one of stages`,
     inputs: { ...term.inputs, stages },
   };

@@ -1,7 +1,6 @@
 /** A model of which only the number of parameters is known: the architecture that dense models of its size have. */
 
-import type { Architecture } from '../files/architecture.ts';
-import { attention } from '../files/architecture.ts';
+import { type Architecture, attention, DENSE } from '../files/architecture.ts';
 
 /** Keys and values have this many heads in most models since 2023. */
 const KV_HEADS = 8;
@@ -16,19 +15,14 @@ export function typicalArchitecture(parameters: number): Architecture {
   return {
     name: 'typical',
     layers,
-    mtpLayers: 0,
     hidden,
     heads: hidden / HEAD_DIM,
     vocab: VOCAB,
     intermediate: Math.round(3.5 * hidden),
-    experts: 0,
-    expertsPerToken: 0,
-    expertIntermediate: null,
+    ...DENSE,
     maxContext: null,
-    softcap: false,
     tied: null,
     cache: [{ ...attention(KV_HEADS, HEAD_DIM, HEAD_DIM), layers }],
-    mtpCache: null,
     notes: [],
   };
 }

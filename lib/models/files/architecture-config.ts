@@ -15,7 +15,7 @@ import {
 import { contextOf } from './context-length.ts';
 import { encoderDecoder, isEncoderDecoder } from './encoder-decoder.ts';
 import { isKnownType } from './known-types.ts';
-import { type Kind, kindsOf } from './layer-kinds.ts';
+import { eachLayer, type Kind, kindsOf } from './layer-kinds.ts';
 import { checkLayers, type ModelConfig } from './model-config.ts';
 import { isObject } from './model-file.ts';
 import { defaultsOf } from './nested-defaults.ts';
@@ -244,8 +244,7 @@ function kvHeadsOf(config: ModelConfig, heads: number | null): number {
 
 /** Memory that each layer keeps. The first description that a config has decides. */
 function layerMemories(config: ModelConfig, shape: ModelShape): LayerMemory[] {
-  const each = (memory: (index: number) => LayerMemory): LayerMemory[] =>
-    Array.from({ length: shape.layers }, (_, index) => memory(index));
+  const each = (memory: (index: number) => LayerMemory): LayerMemory[] => eachLayer(shape.layers, memory);
   const model = config.text('model_type') ?? '';
   config.repeats('qk_head_dim'); // the sum of two others
 
@@ -271,7 +270,8 @@ function layerMemories(config: ModelConfig, shape: ModelShape): LayerMemory[] {
       config.notUnderstood('layer_types');
     const indexers = config.list('indexer_types'); // GLM-5.2: most layers use the indexer of another
     const indexDim = (index: number): number => (indexers?.[index] === 'shared' ? 0 : latent.indexDim);
-    return each((index) => ({ ...latent, layers: attentionsPerLayer(model), indexDim: indexDim(index) }));
+    const layers = model.startsWith('longcat') ? 2 : 1; // two blocks of attention in each layer
+    return each((index) => ({ ...latent, layers, indexDim: indexDim(index) }));
   }
   return attentionMemories(config, shape, model);
 }
@@ -294,8 +294,7 @@ function besideLinear(
 }
 
 function attentionMemories(config: ModelConfig, shape: ModelShape, model: string): LayerMemory[] {
-  const each = (memory: (index: number) => LayerMemory): LayerMemory[] =>
-    Array.from({ length: shape.layers }, (_, index) => memory(index));
+  const each = (memory: (index: number) => LayerMemory): LayerMemory[] => eachLayer(shape.layers, memory);
   const kinds = kindsOf(config, shape.layers);
   const sharing = config.count(['num_kv_shared_layers'], 0) ?? 0;
   const parallel = model === 'falcon_h1';
@@ -351,11 +350,6 @@ function sambaLayer(config: ModelConfig, shape: ModelShape, index: number): Laye
 export const ENCODERS =
   /^(bert|roberta|xlm-roberta|camembert|distilbert|electra|deberta|deberta-v2|mpnet|modernbert|nomic_bert|albert|ernie)$/;
 
-/** LongCat has two attention blocks in each layer. */
-function attentionsPerLayer(model: string): number {
-  return model.startsWith('longcat') ? 2 : 1;
-}
-
 function fullLayer({ kvHeads, keyDim, valueDim }: ModelShape): CacheLayers {
   return attention(kvHeads, keyDim, valueDim);
 }
@@ -364,24 +358,18 @@ function fullLayer({ kvHeads, keyDim, valueDim }: ModelShape): CacheLayers {
 const IMAGE_TOKENS = 4 * (40 * 40 + 1);
 
 function layerOfKind(kind: Kind, config: ModelConfig, shape: ModelShape): LayerMemory {
+  const { keyDim, kvHeads, valueDim } = shape;
   switch (kind) {
     case 'none':
       return { kind: 'none' };
     case 'image':
-      return {
-        kind: 'cross',
-        layers: 1,
-        kvHeads: shape.kvHeads,
-        keyDim: shape.keyDim,
-        valueDim: shape.valueDim,
-        tokens: IMAGE_TOKENS,
-      };
+      return { kind: 'cross', layers: 1, kvHeads, keyDim, valueDim, tokens: IMAGE_TOKENS };
     case 'full':
       return globalLayer(config, shape);
     case 'sliding':
       return slidingLayer(config, shape);
     case 'chunked':
-      return attention(shape.kvHeads, shape.keyDim, shape.valueDim, config.count(['attention_chunk_size']), 'chunk');
+      return attention(kvHeads, keyDim, valueDim, config.count(['attention_chunk_size']), 'chunk');
     case 'linear':
       return deltaNetLayer(config);
     case 'mamba':

@@ -8,8 +8,10 @@ import {
   attention,
   type CacheLayers,
   cacheOfMtp,
+  deltaAttention,
   grouped,
   type LayerMemory,
+  state,
   stateLayer,
 } from './architecture.ts';
 import type { GgufHeader, GgufValue } from './gguf.ts';
@@ -131,30 +133,24 @@ class Keys {
 }
 
 function layerMemory(keys: Keys, layer: number, blocks: number, hidden: number): LayerMemory[] {
-  const state = stateOf(keys, layer, hidden);
+  const kept = stateOf(keys, layer, hidden);
   // Falcon-H1 has attention and a state-space model side by side.
-  if (state !== null && keys.architecture !== 'falcon-h1') return [state];
+  if (kept !== null && keys.architecture !== 'falcon-h1') return [kept];
   const memory = attentionOf(keys, layer, blocks, hidden);
-  return state === null ? [memory] : [memory, state];
+  return kept === null ? [memory] : [memory, kept];
 }
 
 /** The state of a recurrent layer; null: the layer has attention. */
 function stateOf(keys: Keys, layer: number, hidden: number): CacheLayers | null {
   const kda = keys.count('kda.head_dim');
-  if (kda !== null && isRecurrent(keys, layer)) return deltaAttention(keys, layer, kda);
+  if (kda !== null && isRecurrent(keys, layer))
+    return deltaAttention(keys.perLayer('attention.head_count', layer) ?? 1, kda, keys.count('ssm.conv_kernel') ?? 4);
   const wkv = keys.count('wkv.head_size');
   if (wkv !== null) return wkvState(keys, hidden, wkv);
   const shortConv = keys.count('shortconv.l_cache');
   const inner = keys.count('ssm.inner_size');
   if ((inner === null && shortConv === null) || !isRecurrent(keys, layer)) return null;
-  if (inner === null)
-    return {
-      kind: 'state',
-      layers: 1,
-      what: 'short convolution',
-      stateElements: 0,
-      convElements: ((shortConv ?? 1) - 1) * hidden,
-    };
+  if (inner === null) return state('short convolution', 0, ((shortConv ?? 1) - 1) * hidden);
   const stateSize = keys.count('ssm.state_size') ?? 0;
   const groups = keys.count('ssm.group_count') ?? 0;
   return stateLayer('state space', inner, stateSize, groups, keys.count('ssm.conv_kernel') ?? 1);
@@ -162,26 +158,7 @@ function stateOf(keys: Keys, layer: number, hidden: number): CacheLayers | null 
 
 /** RWKV (llama-hparams.cpp): a matrix for each head, and the last tokens of a layer's halves. */
 function wkvState(keys: Keys, hidden: number, headSize: number): CacheLayers {
-  return {
-    kind: 'state',
-    layers: 1,
-    what: 'RWKV',
-    stateElements: hidden * headSize,
-    convElements: (keys.count('token_shift_count') ?? 2) * hidden,
-  };
-}
-
-/** Kimi Linear (llama-hparams.cpp): a state of dim × dim for each head, and three convolutions. */
-function deltaAttention(keys: Keys, layer: number, dim: number): CacheLayers {
-  const heads = keys.perLayer('attention.head_count', layer) ?? 1;
-  const kernel = keys.count('ssm.conv_kernel') ?? 4;
-  return {
-    kind: 'state',
-    layers: 1,
-    what: 'Kimi delta attention',
-    stateElements: heads * dim * dim,
-    convElements: 3 * (kernel - 1) * heads * dim,
-  };
+  return state('RWKV', hidden * headSize, (keys.count('token_shift_count') ?? 2) * hidden);
 }
 
 function isRecurrent(keys: Keys, layer: number): boolean {

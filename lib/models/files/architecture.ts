@@ -1,12 +1,16 @@
 /** Memory that a model keeps of earlier tokens, layer by layer, and the sizes on which buffers depend. */
 
-/** Layers that keep the keys and values of earlier tokens. */
-export interface AttentionLayers {
-  kind: 'attention';
-  layers: number;
+/** Heads of keys and values, and elements of each. */
+interface Heads {
   kvHeads: number;
   keyDim: number;
   valueDim: number;
+}
+
+/** Layers that keep the keys and values of earlier tokens. */
+export interface AttentionLayers extends Heads {
+  kind: 'attention';
+  layers: number;
   /** Tokens that these layers look back; null: all. */
   window: number | null;
   /** Elements per token of the index of sparse attention (MiniMax M3), for programs that use it. */
@@ -28,7 +32,7 @@ export interface LatentLayers {
   /** True if programs keep the expanded form: GGUF files from before llama.cpp knew the compressed one. */
   expandedByDefault: boolean;
   /** Sizes in a program that does not compress. */
-  expanded: { kvHeads: number; keyDim: number; valueDim: number };
+  expanded: Heads;
 }
 
 /** Layers with a state of fixed size for each sequence: state-space models, linear attention, short convolutions. */
@@ -56,12 +60,9 @@ export interface CompressedLayers {
 }
 
 /** Layers of a decoder that keep the keys and values of what its encoder has read. */
-export interface CrossLayers {
+export interface CrossLayers extends Heads {
   kind: 'cross';
   layers: number;
-  kvHeads: number;
-  keyDim: number;
-  valueDim: number;
   /** Positions of one input; null: as many as the context has. */
   tokens: number | null;
 }
@@ -106,6 +107,16 @@ export interface Architecture {
   notes: string[];
 }
 
+/** What dense models without layers for further tokens have in common. */
+export const DENSE = {
+  mtpLayers: 0,
+  experts: 0,
+  expertsPerToken: 0,
+  expertIntermediate: null,
+  softcap: false,
+  mtpCache: null,
+} as const;
+
 /** One layer as a file describes it; `none`: it keeps nothing. */
 export type LayerMemory = CacheLayers | { kind: 'none' };
 
@@ -140,6 +151,10 @@ export function attention(
   };
 }
 
+export function state(what: string, stateElements: number, convElements: number): StateLayers {
+  return { kind: 'state', layers: 1, what, stateElements, convElements };
+}
+
 /** Gated state-space and linear-attention layers whose convolution runs over the inner vector and two groups. */
 export function stateLayer(
   what: string,
@@ -148,13 +163,12 @@ export function stateLayer(
   groups: number,
   kernel: number,
 ): StateLayers {
-  return {
-    kind: 'state',
-    layers: 1,
-    what,
-    stateElements: inner * stateSize,
-    convElements: Math.max(0, kernel - 1) * (inner + 2 * groups * stateSize),
-  };
+  return state(what, inner * stateSize, Math.max(0, kernel - 1) * (inner + 2 * groups * stateSize));
+}
+
+/** Kimi's delta attention: a state of dim × dim for each head, and three short convolutions. */
+export function deltaAttention(heads: number, dim: number, kernel: number): StateLayers {
+  return state('Kimi delta attention', heads * dim * dim, 3 * (kernel - 1) * heads * dim);
 }
 
 /** Cache of layers that predict further tokens: they are built like the last layer with attention. */

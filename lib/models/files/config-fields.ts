@@ -3,6 +3,8 @@
  * rule, or the answer is unknown: sizes, counts, lists of layers and further parts are never in this table.
  */
 
+import { words } from './words.ts';
+
 interface Harmless {
   why: string;
   /** Whole names. */
@@ -121,7 +123,7 @@ const HARMLESS: readonly Harmless[] = [
 ];
 
 const WHY = new Map(
-  HARMLESS.flatMap(({ names = '', why }) => names.split(/\s+/).map((name): [string, string] => [name, why])),
+  HARMLESS.flatMap(({ names = '', why }) => words(names).map((name): [string, string] => [name, why])),
 );
 
 /** Returns why a field changes no memory that counts; null: it may. */

@@ -3,28 +3,20 @@
  * transformers: each layer of the decoder keeps its own keys and values, and those of the encoder's input.
  */
 
-import { type Architecture, attention, type CrossLayers, grouped } from './architecture.ts';
+import { formatCount } from '../../base/format.ts';
+import { type Architecture, attention, type CrossLayers, DENSE, grouped } from './architecture.ts';
 import { checkLayers, type ModelConfig } from './model-config.ts';
 import type { ParameterCounts } from './weights.ts';
+import { words } from './words.ts';
 
 const T5 = /^(t5|mt5|umt5)$/;
 const BART = /^(bart|mbart|marian|m2m_100|pegasus|blenderbot|blenderbot-small|plbart)$/;
 const WHISPER = 'whisper';
 
 /** Fields about computing positions, masks and scales. */
-const NO_MEMORY = [
-  'relative_attention_num_buckets',
-  'relative_attention_max_distance',
-  'scale_decoder_outputs',
-  'dense_act_fn',
-  'is_gated_act',
-  'mask_feature_length',
-  'mask_feature_prob',
-  'mask_time_length',
-  'mask_time_min_masks',
-  'mask_time_prob',
-  'median_filter_width',
-];
+const NO_MEMORY =
+  words(`relative_attention_num_buckets relative_attention_max_distance scale_decoder_outputs dense_act_fn is_gated_act
+  mask_feature_length mask_feature_prob mask_time_length mask_time_min_masks mask_time_prob median_filter_width`);
 
 /** Kernel of Whisper's two convolutions over the spectrum. */
 const WHISPER_KERNEL = 3;
@@ -75,23 +67,18 @@ export function encoderDecoder(config: ModelConfig): Architecture {
   return {
     name: config.text('model_type') ?? 'unknown',
     layers: encoder.layers + decoder.layers,
-    mtpLayers: 0,
     hidden,
     heads: decoder.heads,
     vocab,
     intermediate: decoder.feedForward,
-    experts: 0,
-    expertsPerToken: 0,
-    expertIntermediate: null,
+    ...DENSE,
     maxContext,
-    softcap: false,
     tied,
     cache: grouped([own, cross]),
-    mtpCache: null,
     notes: [
       encoderTokens === null
         ? 'The input of the encoder is counted as long as the context: the decoder keeps keys and values of both.'
-        : `The decoder keeps keys and values of the ${encoderTokens.toLocaleString('en-US')} positions of its encoder, besides those of the context.`,
+        : `The decoder keeps keys and values of the ${formatCount(encoderTokens)} positions of its encoder, besides those of the context.`,
     ],
   };
 }

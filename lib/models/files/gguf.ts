@@ -4,20 +4,18 @@
  * file before anything is reserved for them.
  */
 
+import { formatCount } from '../../base/format.ts';
 import { ggmlType } from './ggml-types.ts';
 import { type ByteSource, modelError } from './model-file.ts';
-import { WeightSums } from './weights.ts';
+import { type FileFacts, WeightSums } from './weights.ts';
 
 export type GgufValue = string | number | boolean | readonly (number | boolean)[];
 
-export interface GgufHeader {
-  fileBytes: number;
+export interface GgufHeader extends FileFacts {
   /** Numbers, short strings, and arrays of at most 4,096 numbers. */
   metadata: ReadonlyMap<string, GgufValue>;
   /** Length of each array, also of those that are not in `metadata`. */
   arrayLengths: ReadonlyMap<string, number>;
-  sums: WeightSums;
-  largestTensor: number;
 }
 
 const WINDOW = 1024 * 1024;
@@ -40,8 +38,26 @@ const MOST_KEYS = 100_000;
 const DEEPEST_ARRAY = 4;
 
 const TYPE = { string: 8, array: 9 } as const;
-/** Bytes of the other types, by their number. */
-const SCALAR_BYTES: readonly number[] = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
+
+interface Scalar {
+  bytes: number;
+  at(buffer: Buffer, at: number): number | boolean;
+}
+
+/** The other types, by their number. */
+const SCALARS: Readonly<Record<number, Scalar>> = {
+  0: { bytes: 1, at: (buffer, at) => buffer.readUInt8(at) },
+  1: { bytes: 1, at: (buffer, at) => buffer.readInt8(at) },
+  2: { bytes: 2, at: (buffer, at) => buffer.readUInt16LE(at) },
+  3: { bytes: 2, at: (buffer, at) => buffer.readInt16LE(at) },
+  4: { bytes: 4, at: (buffer, at) => buffer.readUInt32LE(at) },
+  5: { bytes: 4, at: (buffer, at) => buffer.readInt32LE(at) },
+  6: { bytes: 4, at: (buffer, at) => buffer.readFloatLE(at) },
+  7: { bytes: 1, at: (buffer, at) => buffer.readUInt8(at) !== 0 },
+  10: { bytes: 8, at: (buffer, at) => Number(buffer.readBigUInt64LE(at)) },
+  11: { bytes: 8, at: (buffer, at) => Number(buffer.readBigInt64LE(at)) },
+  12: { bytes: 8, at: (buffer, at) => buffer.readDoubleLE(at) },
+};
 
 /**
  * @param layers layers of the main model, for a part of a model, whose header does not say; null: the header says.
@@ -83,14 +99,8 @@ class Reader {
     const tensors = this.#limited(await this.#u64(), 'tensors', 32, MOST_TENSORS);
     const keys = this.#limited(await this.#u64(), 'keys', 13, MOST_KEYS);
     for (let key = 0; key < keys; key++) await this.#readKey();
-    const { sums, largestTensor } = await this.#readTensors(tensors, layers ?? this.#mainLayers());
-    return {
-      fileBytes: this.#size,
-      metadata: this.#metadata,
-      arrayLengths: this.#arrayLengths,
-      sums,
-      largestTensor,
-    };
+    const facts = await this.#readTensors(tensors, layers ?? this.#mainLayers());
+    return { fileBytes: this.#size, metadata: this.#metadata, arrayLengths: this.#arrayLengths, ...facts };
   }
 
   #fail(message: string): Error {
@@ -101,10 +111,8 @@ class Reader {
     const fits = Math.floor(this.#size / bytesOfOne);
     if (count <= Math.min(most, fits)) return count;
     const limit =
-      count > most
-        ? `at most ${most.toLocaleString('en-US')} are expected`
-        : `the file has ${this.#size.toLocaleString('en-US')} bytes`;
-    throw this.#fail(`its header claims ${count.toLocaleString('en-US')} ${what}; ${limit}`);
+      count > most ? `at most ${formatCount(most)} are expected` : `the file has ${formatCount(this.#size)} bytes`;
+    throw this.#fail(`its header claims ${formatCount(count)} ${what}; ${limit}`);
   }
 
   /** Makes `bytes` (at most a window) available at #at. */
@@ -117,8 +125,7 @@ class Reader {
       );
     this.#start = position;
     this.#at = 0;
-    if (position > LONGEST_HEADER)
-      throw this.#fail(`its header is longer than ${LONGEST_HEADER.toLocaleString('en-US')} bytes`);
+    if (position > LONGEST_HEADER) throw this.#fail(`its header is longer than ${formatCount(LONGEST_HEADER)} bytes`);
     if (Date.now() - this.#started > MOST_MS)
       throw this.#fail(
         `its header took more than ${MOST_MS / 1000} s to read, and ends later than at byte ${position}`,
@@ -132,7 +139,7 @@ class Reader {
     this.#at += bytes;
     if (this.#start + this.#at > this.#size)
       throw this.#fail(
-        `a value of ${bytes.toLocaleString('en-US')} bytes ends after the file, which has ${this.#size.toLocaleString('en-US')}`,
+        `a value of ${formatCount(bytes)} bytes ends after the file, which has ${formatCount(this.#size)}`,
       );
   }
 
@@ -170,70 +177,41 @@ class Reader {
 
   async #readKey(): Promise<void> {
     const key = await this.#string(LONGEST_KEY);
-    if (key === null) throw this.#fail(`a key is longer than ${LONGEST_KEY.toLocaleString('en-US')} bytes`);
+    if (key === null) throw this.#fail(`a key is longer than ${formatCount(LONGEST_KEY)} bytes`);
     const type = await this.#u32();
     if (type === TYPE.array) return this.#readArray(key, 0);
     const value = type === TYPE.string ? await this.#string(LONGEST_VALUE) : await this.#scalar(type, key);
     if (value !== null) this.#metadata.set(key, value);
   }
 
-  #scalarBytes(type: number, key: string): number {
-    const bytes = SCALAR_BYTES[type];
-    if (bytes === undefined || bytes === 0)
-      throw this.#fail(`key ${JSON.stringify(key.slice(0, 80))} has a value of type ${type}; expected 0 to 12`);
-    return bytes;
+  #scalarOf(type: number, key: string): Scalar {
+    const scalar = SCALARS[type];
+    if (scalar !== undefined) return scalar;
+    throw this.#fail(`key ${JSON.stringify(key.slice(0, 80))} has a value of type ${type}; expected 0 to 12`);
   }
 
   async #scalar(type: number, key: string): Promise<number | boolean> {
-    const bytes = this.#scalarBytes(type, key);
-    await this.#need(bytes);
-    const at = this.#at;
-    this.#at += bytes;
-    return this.#scalarAt(type, at);
-  }
-
-  #scalarAt(type: number, at: number): number | boolean {
-    const buffer = this.#buffer;
-    switch (type) {
-      case 0:
-        return buffer.readUInt8(at);
-      case 1:
-        return buffer.readInt8(at);
-      case 2:
-        return buffer.readUInt16LE(at);
-      case 3:
-        return buffer.readInt16LE(at);
-      case 4:
-        return buffer.readUInt32LE(at);
-      case 5:
-        return buffer.readInt32LE(at);
-      case 6:
-        return buffer.readFloatLE(at);
-      case 7:
-        return buffer.readUInt8(at) !== 0;
-      case 10:
-        return Number(buffer.readBigUInt64LE(at));
-      case 11:
-        return Number(buffer.readBigInt64LE(at));
-      default:
-        return buffer.readDoubleLE(at);
-    }
+    const scalar = this.#scalarOf(type, key);
+    await this.#need(scalar.bytes);
+    this.#at += scalar.bytes;
+    return scalar.at(this.#buffer, this.#at - scalar.bytes);
   }
 
   async #readArray(key: string, depth: number): Promise<void> {
     const type = await this.#u32();
     const length = await this.#u64();
     if (depth === 0) this.#arrayLengths.set(key, length);
-    const smallest = type === TYPE.string ? 8 : type === TYPE.array ? 12 : this.#scalarBytes(type, key);
+    const scalar = type === TYPE.string || type === TYPE.array ? null : this.#scalarOf(type, key);
+    const smallest = scalar?.bytes ?? (type === TYPE.string ? 8 : 12);
     const left = this.#size - this.#start - this.#at;
     if (length * smallest > left)
       throw this.#fail(
-        `array ${JSON.stringify(key.slice(0, 80))} claims ${length.toLocaleString('en-US')} entries; the file has ${left.toLocaleString('en-US')} bytes left`,
+        `array ${JSON.stringify(key.slice(0, 80))} claims ${formatCount(length)} entries; the file has ${formatCount(left)} bytes left`,
       );
     if (type === TYPE.string) this.#spend(length, key);
     if (type === TYPE.array) this.#spend(length * COST_OF_LIST, key);
     if (type === TYPE.string) return this.#skipStrings(length);
-    if (type === TYPE.array) {
+    if (scalar === null) {
       if (depth >= DEEPEST_ARRAY)
         throw this.#fail(`array ${JSON.stringify(key.slice(0, 80))} is nested more than ${DEEPEST_ARRAY} times`);
       for (let entry = 0; entry < length; entry++) await this.#readArray(key, depth + 1);
@@ -243,7 +221,7 @@ class Reader {
     await this.#need(length * smallest);
     this.#metadata.set(
       key,
-      Array.from({ length }, (_, index) => this.#scalarAt(type, this.#at + index * smallest)),
+      Array.from({ length }, (_, index) => scalar.at(this.#buffer, this.#at + index * smallest)),
     );
     this.#at += length * smallest;
   }
@@ -251,7 +229,7 @@ class Reader {
   #spend(entries: number, key: string): void {
     this.#entriesLeft -= entries;
     if (this.#entriesLeft >= 0) return;
-    const most = MOST_ENTRIES.toLocaleString('en-US');
+    const most = formatCount(MOST_ENTRIES);
     throw this.#fail(`its lists have more than ${most} entries, with those of ${JSON.stringify(key.slice(0, 80))}`);
   }
 
@@ -280,7 +258,7 @@ class Reader {
     return walked;
   }
 
-  async #readTensors(count: number, layers: number | null): Promise<{ sums: WeightSums; largestTensor: number }> {
+  async #readTensors(count: number, layers: number | null): Promise<Omit<FileFacts, 'fileBytes'>> {
     const tensors: GgufTensor[] = [];
     for (let index = 0; index < count; index++) tensors.push(await this.#readTensor());
     const alignment = this.#metadata.get('general.alignment') ?? 32;
@@ -309,7 +287,7 @@ class Reader {
       );
     if (offset + bytes > dataBytes)
       throw this.#fail(
-        `${tensor} ends at byte ${(offset + bytes).toLocaleString('en-US')} of the data, which has ${Math.max(0, dataBytes).toLocaleString('en-US')}: the file is cut off; download it again`,
+        `${tensor} ends at byte ${formatCount(offset + bytes)} of the data, which has ${formatCount(Math.max(0, dataBytes))}: the file is cut off; download it again`,
       );
   }
 
@@ -323,8 +301,7 @@ class Reader {
 
   async #readTensor(): Promise<GgufTensor> {
     const name = await this.#string(LONGEST_KEY);
-    if (name === null)
-      throw this.#fail(`the name of a tensor is longer than ${LONGEST_KEY.toLocaleString('en-US')} bytes`);
+    if (name === null) throw this.#fail(`the name of a tensor is longer than ${formatCount(LONGEST_KEY)} bytes`);
     const dimensions = await this.#u32();
     const fail = (what: string): Error => this.#fail(`tensor ${JSON.stringify(name.slice(0, 80))} ${what}`);
     if (dimensions > 4) throw fail(`has ${dimensions} dimensions; expected at most 4`);

@@ -1,10 +1,11 @@
 /** Model types whose layers are known here. Each vouches for itself alone: another of its family may keep other things. */
 
 import type { ModelConfig } from './model-config.ts';
+import { words } from './words.ts';
 
 /** `model_type` of config.json, of the language model where there are several. */
 const KNOWN = new Set(
-  `
+  words(`
   afmoe apertus arcee axk1 baichuan bailing_hybrid bailing_moe bailing_moe_linear bailing_moe_v2 bamba bloom chatglm codegen cohere
   cohere2 cwm dbrx deepseek_v2 deepseek_v3 deepseek_v32 deepseek_v4 dots1 ernie4_5 ernie4_5_moe ernie4_5_moe_vl ernie4_5_vl_moe
   ernie4_5_vl_moe_text exaone exaone4 falcon falcon_h1 falcon_mamba flex_olmo gemma gemma2 gemma3 gemma3_text gemma3n gemma3n_text
@@ -20,9 +21,7 @@ const KNOWN = new Set(
   step3_text step3_vl step3p7 xlstm xverse zamba2
   albert bert camembert deberta deberta-v2 distilbert electra ernie modernbert mpnet nomic_bert roberta xlm-roberta
   bart blenderbot blenderbot-small m2m_100 marian mbart mt5 pegasus plbart t5 umt5 whisper
-  `
-    .trim()
-    .split(/\s+/),
+  `),
 );
 
 export function isKnownType(config: ModelConfig): boolean {

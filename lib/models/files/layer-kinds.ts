@@ -4,6 +4,7 @@
  */
 
 import type { ModelConfig } from './model-config.ts';
+import { words } from './words.ts';
 
 export type Kind =
   | 'full'
@@ -18,53 +19,34 @@ export type Kind =
   | 'none';
 
 /** Names of layer kinds in `layer_types` and `layers_block_type`. */
-const KINDS: ReadonlyMap<string, Kind> = new Map([
-  ['full_attention', 'full'],
-  ['attention', 'full'],
-  ['self_attention', 'full'],
-  ['deepseek_sparse_attention', 'full'],
-  ['indexed_attention', 'full'],
-  ['global', 'full'],
-  ['sliding_attention', 'sliding'],
-  ['sliding_window_attention', 'sliding'],
-  ['local', 'sliding'],
-  ['chunked_attention', 'chunked'],
-  ['linear_attention', 'linear'],
-  ['mamba', 'mamba'],
-  ['mamba2', 'mamba'],
-  ['hybrid', 'hybrid'],
-  ['conv', 'conv'],
-  ['recurrent', 'conv'],
-  ['moe', 'none'],
-  ['mlp', 'none'],
-]);
+const NAMES: Readonly<Partial<Record<Kind, string>>> = {
+  full: 'full_attention attention self_attention deepseek_sparse_attention indexed_attention global',
+  sliding: 'sliding_attention sliding_window_attention local',
+  chunked: 'chunked_attention',
+  linear: 'linear_attention',
+  mamba: 'mamba mamba2',
+  hybrid: 'hybrid',
+  conv: 'conv recurrent',
+  none: 'moe mlp',
+};
+const KINDS: ReadonlyMap<string, Kind> = new Map(
+  Object.entries(NAMES).flatMap(([kind, names]) => words(names).map((name) => [name, kind as Kind])),
+);
 
 /** Fields from which transformers makes `layer_types`, where it is not given. */
-const REPEATED = [
-  'sliding_window_pattern',
-  '_sliding_window_pattern',
-  'max_window_layers',
-  'full_attention_interval',
-  'global_attn_every_n_layers',
-  'full_attn_idxs',
-  'hybrid_layer_ids',
-  'layer_switch',
-  'order_of_interleaved_layers',
-];
+const REPEATED = words(`sliding_window_pattern _sliding_window_pattern max_window_layers full_attention_interval
+  global_attn_every_n_layers full_attn_idxs hybrid_layer_ids layer_switch order_of_interleaved_layers`);
 
 /** Granite's models without Mamba layers describe them all the same. */
-const MAMBA_FIELDS = [
-  'mamba_n_heads',
-  'mamba_d_head',
-  'mamba_d_state',
-  'mamba_d_conv',
-  'mamba_expand',
-  'mamba_n_groups',
-];
+const MAMBA_FIELDS = words('mamba_n_heads mamba_d_head mamba_d_state mamba_d_conv mamba_expand mamba_n_groups');
+
+export function eachLayer<T>(layers: number, of: (index: number) => T): T[] {
+  return Array.from({ length: layers }, (_, index) => of(index));
+}
 
 /** The kind of each layer, by whichever field the config has. */
 export function kindsOf(config: ModelConfig, layers: number): Kind[] {
-  const each = (kind: (index: number) => Kind): Kind[] => Array.from({ length: layers }, (_, index) => kind(index));
+  const each = (kind: (index: number) => Kind): Kind[] => eachLayer(layers, kind);
   const field = ['layer_types', 'layers_block_type', 'block_types', '_block_types'].find((name) => config.list(name));
   if (field !== undefined) return namedKinds(config, field, layers);
   const flags = config.list('hybrid_layer_pattern'); // MiMo: 1 slides
@@ -97,7 +79,7 @@ function namedKinds(config: ModelConfig, field: string, layers: number): Kind[] 
   const named = config.list(field) ?? [];
   if (named.length !== layers && !field.endsWith('block_types')) config.notUnderstood(field, `${named.length} layers`);
   const model = config.text('model_type');
-  const kinds = Array.from({ length: layers }, (_, index) => kindOf(config, field, named[index % named.length]));
+  const kinds = eachLayer(layers, (index) => kindOf(config, field, named[index % named.length]));
   config.repeats(...REPEATED);
   if (!kinds.includes('sliding')) config.repeats('sliding_window');
   if (!kinds.includes('conv')) config.repeats('conv_L_cache');

@@ -1,6 +1,7 @@
 /** Checked access to the fields of a config.json, which may hold anything. It remembers which fields were read. */
 
 import { isDeepStrictEqual } from 'node:util';
+import { formatCount } from '../../base/format.ts';
 import { isObject, type JsonObject, modelError } from './model-file.ts';
 
 /** No field that counts layers, heads or elements comes near it. */
@@ -11,7 +12,7 @@ const MOST_LAYERS = 10_000;
 
 export function checkLayers(layers: number, path: string): void {
   if (layers <= MOST_LAYERS) return;
-  const [found, most] = [layers, MOST_LAYERS].map((count) => count.toLocaleString('en-US'));
+  const [found, most] = [layers, MOST_LAYERS].map(formatCount);
   throw modelError(path, `it has ${found} layers; expected at most ${most}`);
 }
 

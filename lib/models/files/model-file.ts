@@ -3,6 +3,7 @@
 import { closeSync, constants, fstatSync, open, read } from 'node:fs';
 import { basename } from 'node:path';
 import { UmaError } from '../../base/errors.ts';
+import { formatCount } from '../../base/format.ts';
 
 /** A model file that is damaged, incomplete or not what its name says: `ERR_UMA_MODEL`. */
 export function modelError(path: string, message: string): UmaError {
@@ -74,10 +75,7 @@ async function readAt(file: number, buffer: Buffer, position: number): Promise<n
 /** Text of a small file; an error if it is larger than `limit` bytes. */
 export async function readText(file: ByteSource, limit: number): Promise<string> {
   if (file.size > limit)
-    throw modelError(
-      file.path,
-      `it has ${file.size.toLocaleString('en-US')} bytes; expected at most ${limit.toLocaleString('en-US')}`,
-    );
+    throw modelError(file.path, `it has ${formatCount(file.size)} bytes; expected at most ${formatCount(limit)}`);
   const buffer = Buffer.allocUnsafe(file.size);
   return buffer.toString('utf8', 0, await file.read(buffer, 0));
 }
@@ -121,7 +119,7 @@ function checkNesting(text: string, path: string): void {
       if (++depth > DEEPEST) throw modelError(path, `it is nested more than ${DEEPEST} times`);
     } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) depth--;
     else if (code === COMMA) values++;
-    if (values > MOST_VALUES) throw modelError(path, `it has more than ${MOST_VALUES.toLocaleString('en-US')} values`);
+    if (values > MOST_VALUES) throw modelError(path, `it has more than ${formatCount(MOST_VALUES)} values`);
   }
 }
 

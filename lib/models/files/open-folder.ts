@@ -1,15 +1,15 @@
 /** A folder of Hugging Face: config.json and safetensors files, in shards or in one. */
 
 import { basename, join } from 'node:path';
-import { formatBytes } from '../../base/format.ts';
+import { formatBytes, formatCount } from '../../base/format.ts';
 import { emptyModel, type ModelFacts } from './model.ts';
 import { isObject, type JsonObject, modelError, parseObject, readText } from './model-file.ts';
 import type { ModelFolder } from './model-folder.ts';
 import { type Quantization, quantizationOf } from './quantization.ts';
 import { readConfig } from './read-config.ts';
-import { readSafetensors, type SafetensorsFile, type TensorContext } from './safetensors.ts';
+import { readSafetensors, type TensorContext } from './safetensors.ts';
 import { readSampled } from './sampled-shards.ts';
-import { parametersOf, WeightSums } from './weights.ts';
+import { type FileFacts, factsOf } from './weights.ts';
 
 /** A config has some KiB, up to some MiB with lists of layers that are not quantised. */
 const LONGEST_CONFIG = 16 * 2 ** 20;
@@ -104,7 +104,7 @@ async function readShards(
   folder: ModelFolder,
   shards: readonly string[],
   context: TensorContext,
-): Promise<SafetensorsFile[]> {
+): Promise<FileFacts[]> {
   await folder.checkInside(shards);
   return inTurns(shards, (shard) => folder.withFile(shard, (file) => readSafetensors(file, context)));
 }
@@ -117,7 +117,7 @@ async function openPipeline(folder: ModelFolder, name: string): Promise<ModelFac
       folder.path,
       `it has ${folders.length} folders; expected at most ${MOST_PARTS} parts of a pipeline`,
     );
-  const parts: { name: string; files: SafetensorsFile[] }[] = [];
+  const parts: { name: string; files: FileFacts[] }[] = [];
   for (const part of folders) {
     const shards = await shardsOf(part, await part.names());
     if (shards.length === 0) continue;
@@ -152,22 +152,9 @@ export async function openSafetensors(folder: ModelFolder, file: string, name: s
 
 const NO_CONFIG = 'There is no config.json of a language model: the cache and the buffers cannot be counted.';
 
-function withTensors(model: ModelFacts, read: readonly SafetensorsFile[]): ModelFacts {
-  const sums = new WeightSums();
-  for (const file of read) sums.merge(file.sums);
-  sums.checkLayers(model.architecture, model.path ?? model.name);
-  const weights = sums.all();
-  return {
-    ...model,
-    files: read.length,
-    fileBytes: read.reduce((sum, { fileBytes }) => sum + fileBytes, 0),
-    largestFile: Math.max(...read.map(({ fileBytes }) => fileBytes)),
-    largestTensor: Math.max(...read.map(({ largestTensor }) => largestTensor)),
-    weights,
-    parameters: parametersOf(weights),
-    counts: null,
-    uncounted: [],
-  };
+function withTensors(model: ModelFacts, read: readonly FileFacts[]): ModelFacts {
+  const facts = factsOf(read, model.architecture, model.path ?? model.name);
+  return { ...model, ...facts, counts: null, uncounted: [] };
 }
 
 /**
@@ -179,7 +166,7 @@ async function shardsOf(folder: ModelFolder, names: readonly string[]): Promise<
   const numbered = files.map(shardOf).filter((shard) => shard !== null);
   const first = numbered.find(({ prefix }) => prefix === 'model') ?? numbered[0];
   if (first !== undefined) return numberedShards(folder, first, new Set(files));
-  if (names.includes('model.safetensors.index.json')) return indexedShards(folder);
+  if (names.includes(INDEX)) return indexedShards(folder);
   for (const whole of ['model.safetensors', 'diffusion_pytorch_model.safetensors'])
     if (files.includes(whole)) return [whole]; // beside it may lie copies in other types
   const others = files.filter((name) => !name.startsWith('adapter'));
@@ -220,10 +207,7 @@ function numberedShards(folder: ModelFolder, { prefix, total }: Shard, files: Re
 
 function limitShards(folder: ModelFolder, count: number): void {
   if (count > MOST_SHARDS)
-    throw modelError(
-      folder.path,
-      `it has ${count.toLocaleString('en-US')} shards; expected at most ${MOST_SHARDS.toLocaleString('en-US')}`,
-    );
+    throw modelError(folder.path, `it has ${formatCount(count)} shards; expected at most ${formatCount(MOST_SHARDS)}`);
 }
 
 const INDEX = 'model.safetensors.index.json';

@@ -1,13 +1,14 @@
 /** A GGUF model: one file, or numbered parts; a projector for images beside it is not part of it. */
 
 import { join } from 'node:path';
+import { formatCount } from '../../base/format.ts';
 import { architectureOfGguf } from './architecture-gguf.ts';
 import { type GgufHeader, readGguf } from './gguf.ts';
 import { emptyModel, type ModelFacts } from './model.ts';
 import { modelError } from './model-file.ts';
 import type { ModelFolder } from './model-folder.ts';
 import { inTurns } from './open-folder.ts';
-import { bytesOf, parametersOf, WeightSums } from './weights.ts';
+import { bytesOf, factsOf } from './weights.ts';
 
 const PART = /^(.*)-(\d{5})-of-(\d{5})\.gguf$/;
 const MOST_PARTS = 2048;
@@ -23,26 +24,19 @@ export async function openGguf(folder: ModelFolder, file: string, name: string):
   if (typeof count === 'number' && count > parts.length)
     throw modelError(
       path,
-      `it is one of ${count.toLocaleString('en-US')} parts; expected the name that it was published with, such as model-00001-of-${String(count).padStart(5, '0')}.gguf, and the others beside it`,
+      `it is one of ${formatCount(count)} parts; expected the name that it was published with, such as model-00001-of-${String(count).padStart(5, '0')}.gguf, and the others beside it`,
     );
   const architecture = architectureOfGguf(first, path);
   const layers = architecture?.layers ?? null;
   const headers = [first, ...(await inTurns(parts.slice(1), (part) => read(part, layers)))];
-  const sums = new WeightSums();
-  for (const header of headers) sums.merge(header.sums);
-  sums.checkLayers(architecture, path);
-  const weights = sums.all();
+  const facts = factsOf(headers, architecture, path);
+  const { weights } = facts;
   // The embedding is used if there is no output layer.
   if (architecture !== null) architecture.tied = bytesOf(weights, 'output') === 0 && bytesOf(weights, 'embedding') > 0;
   return {
     ...emptyModel(name, 'gguf'),
     path,
-    files: parts.length,
-    fileBytes: headers.reduce((sum, { fileBytes }) => sum + fileBytes, 0),
-    largestFile: Math.max(...headers.map(({ fileBytes }) => fileBytes)),
-    largestTensor: Math.max(...headers.map(({ largestTensor }) => largestTensor)),
-    weights,
-    parameters: parametersOf(weights),
+    ...facts,
     architecture,
     unread: architecture?.unread ?? [],
     notes: architecture === null ? ['The file has no language model: only its weights are counted.'] : notesOf(first),
@@ -69,7 +63,7 @@ async function partsOf(folder: ModelFolder, file: string): Promise<string[]> {
   if (Number(total) > MOST_PARTS)
     throw modelError(
       path,
-      `it is one of ${Number(total).toLocaleString('en-US')} parts; expected at most ${MOST_PARTS.toLocaleString('en-US')}`,
+      `it is one of ${formatCount(Number(total))} parts; expected at most ${formatCount(MOST_PARTS)}`,
     );
   const names = new Set(await folder.names());
   const expected = Array.from(

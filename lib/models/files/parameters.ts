@@ -3,7 +3,7 @@
  * model code is a product below; vectors (norms, biases) are left out, which is less than 0.1 %.
  */
 
-import type { Architecture, AttentionLayers, CacheLayers } from './architecture.ts';
+import type { Architecture, AttentionLayers, CacheLayers, LatentLayers, StateLayers } from './architecture.ts';
 import { ENCODERS, expertsOf, expertWidthOf, sharedWidth } from './architecture-config.ts';
 import { encoderDecoderParameters, isEncoderDecoder } from './encoder-decoder.ts';
 import type { ModelConfig } from './model-config.ts';
@@ -135,17 +135,7 @@ function attentionParameters(
 
 function latentParameters(
   config: ModelConfig,
-  {
-    rank,
-    ropeDim,
-    indexDim,
-    expanded,
-  }: {
-    rank: number;
-    ropeDim: number;
-    indexDim: number;
-    expanded: { kvHeads: number; keyDim: number; valueDim: number };
-  },
+  { rank, ropeDim, indexDim, expanded }: LatentLayers,
   hidden: number,
 ): number {
   const { kvHeads: heads, keyDim, valueDim } = expanded;
@@ -167,7 +157,7 @@ function compressedParameters(config: ModelConfig, dim: number, heads: number, h
   );
 }
 
-function stateParameters(config: ModelConfig, group: { what: string; stateElements: number }, hidden: number): number {
+function stateParameters(config: ModelConfig, group: StateLayers, hidden: number): number {
   const kernel =
     config.count(['linear_conv_kernel_dim', 'conv_kernel', 'mamba_d_conv', 'conv_L_cache', 'conv1d_width']) ?? 4;
   if (config.text('model_type') === 'recurrent_gemma') {
@@ -214,12 +204,7 @@ function mlstmParameters(config: ModelConfig, hidden: number): number {
   return hidden * (2 * keys + 3 * values);
 }
 
-function mambaParameters(
-  config: ModelConfig,
-  group: { what: string; stateElements: number },
-  hidden: number,
-  kernel: number,
-): number {
+function mambaParameters(config: ModelConfig, group: StateLayers, hidden: number, kernel: number): number {
   const stateSize = config.count(['ssm_state_size', 'mamba_d_state', 'state_size']) ?? 16;
   const inner = group.stateElements / stateSize;
   if (group.what === 'Mamba') {

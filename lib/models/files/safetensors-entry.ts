@@ -1,34 +1,23 @@
 /** One tensor in the header of a safetensors file: its data type, shape and place. */
 
+import { formatCount } from '../../base/format.ts';
 import { isObject, type JsonObject, modelError } from './model-file.ts';
 import type { HeaderEntry } from './safetensors-header.ts';
 
-/** Bits of an element; the names are those of the format. */
+/** Names of the format by the bits of an element. */
+const NAMES_BY_BITS: Readonly<Record<number, string>> = {
+  4: 'F4',
+  6: 'F6_E2M3 F6_E3M2',
+  8: 'BOOL U8 I8 F8_E4M3 F8_E5M2 F8_E8M0 F8_E4M3FNUZ F8_E5M2FNUZ',
+  16: 'I16 U16 F16 BF16',
+  32: 'I32 U32 F32',
+  64: 'I64 U64 F64 C64',
+};
+
 const ELEMENT_BITS: ReadonlyMap<string, number> = new Map(
-  Object.entries({
-    BOOL: 8,
-    U8: 8,
-    I8: 8,
-    F8_E4M3: 8,
-    F8_E5M2: 8,
-    F8_E8M0: 8,
-    F8_E4M3FNUZ: 8,
-    F8_E5M2FNUZ: 8,
-    F4: 4,
-    F6_E2M3: 6,
-    F6_E3M2: 6,
-    I16: 16,
-    U16: 16,
-    F16: 16,
-    BF16: 16,
-    I32: 32,
-    U32: 32,
-    F32: 32,
-    I64: 64,
-    U64: 64,
-    F64: 64,
-    C64: 64,
-  }),
+  Object.entries(NAMES_BY_BITS).flatMap(([bits, names]) =>
+    names.split(' ').map((name) => [name, Number(bits)] as const),
+  ),
 );
 
 /** null: a type that this version does not know. */
@@ -61,7 +50,7 @@ export function elementsOf({ begin, dtype, end, name, shape }: HeaderEntry, path
   // An element of an unknown type takes at least one bit.
   const agrees = bits === null ? elements <= 8 * (end - begin) : bytesOf(elements, bits) === end - begin;
   if (agrees) return elements;
-  const bytes = `the ${(end - begin).toLocaleString('en-US')} bytes of its offsets`;
+  const bytes = `the ${formatCount(end - begin)} bytes of its offsets`;
   throw tensorError(path, name, `shape [${shape.join(', ')}] of ${dtype.slice(0, 40)} does not take ${bytes}`);
 }
 

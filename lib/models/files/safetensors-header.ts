@@ -5,6 +5,7 @@
  */
 
 import { setImmediate } from 'node:timers/promises';
+import { formatCount } from '../../base/format.ts';
 import { modelError } from './model-file.ts';
 
 /** A tensor as the header has it: nothing is checked but that these are whole numbers. */
@@ -143,7 +144,7 @@ class HeaderWalk {
   }
 
   #invalid(): Error {
-    return modelError(this.#path, `it is not valid JSON (byte ${this.#at.toLocaleString('en-US')} of the header)`);
+    return modelError(this.#path, `it is not valid JSON (byte ${formatCount(this.#at)} of the header)`);
   }
 
   /** Skips white space. Returns the byte there without taking it; undefined: the end. */
@@ -234,7 +235,7 @@ class HeaderWalk {
     let depth = 0;
     for (;;) {
       if (this.#at - start > LONGEST_ENTRY)
-        throw fail(`takes more than ${LONGEST_ENTRY.toLocaleString('en-US')} bytes of the header`);
+        throw fail(`takes more than ${formatCount(LONGEST_ENTRY)} bytes of the header`);
       const byte = this.#next();
       if (byte === undefined) throw this.#invalid();
       if (byte === QUOTE) {

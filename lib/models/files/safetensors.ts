@@ -4,10 +4,11 @@
  * not overlap and end with the file; a header has at most 100 MB.
  */
 
+import { formatCount } from '../../base/format.ts';
 import { type ByteSource, modelError } from './model-file.ts';
 import { elementsOf, entryOf, parametersPerElement } from './safetensors-entry.ts';
 import { forEachTensor, type HeaderEntry } from './safetensors-header.ts';
-import { type TensorFacts, WeightSums } from './weights.ts';
+import { type FileFacts, type TensorFacts, WeightSums } from './weights.ts';
 
 /** Limit of the format's own readers. */
 const LONGEST_HEADER = 100_000_000;
@@ -22,12 +23,6 @@ export interface TensorContext {
   packedBits: number | null;
 }
 
-export interface SafetensorsFile {
-  fileBytes: number;
-  sums: WeightSums;
-  largestTensor: number;
-}
-
 /**
  * @param each called for every tensor.
  * @throws UmaError ERR_UMA_MODEL for a header that is not one; Node's own error where the file cannot be read.
@@ -36,7 +31,7 @@ export async function readSafetensors(
   file: ByteSource,
   context: TensorContext,
   each?: (tensor: TensorFacts) => void,
-): Promise<SafetensorsFile> {
+): Promise<FileFacts> {
   const { path, size } = file;
   const first = Buffer.allocUnsafe(Math.min(FIRST_READ, size));
   const filled = await file.read(first, 0);
@@ -50,15 +45,9 @@ function headerLength(first: Buffer, size: number, path: string): number {
   const length = first.readBigUInt64LE(0);
   const claims = (): string => `its header claims ${length.toLocaleString('en-US')} bytes`;
   if (length > BigInt(LONGEST_HEADER))
-    throw modelError(
-      path,
-      `${claims()}; the format allows ${LONGEST_HEADER.toLocaleString('en-US')}. Is it a safetensors file?`,
-    );
+    throw modelError(path, `${claims()}; the format allows ${formatCount(LONGEST_HEADER)}. Is it a safetensors file?`);
   if (Number(length) > size - 8)
-    throw modelError(
-      path,
-      `${claims()}, but the file has ${size.toLocaleString('en-US')}: it is cut off; download it again`,
-    );
+    throw modelError(path, `${claims()}, but the file has ${formatCount(size)}: it is cut off; download it again`);
   if (length < 2n) throw modelError(path, `${claims()}; expected a JSON object`);
   return Number(length);
 }
@@ -76,7 +65,7 @@ async function summary(
   { path, signal, size }: ByteSource,
   { layers, packedBits }: TensorContext,
   each?: (tensor: TensorFacts) => void,
-): Promise<Omit<SafetensorsFile, 'fileBytes'>> {
+): Promise<Omit<FileFacts, 'fileBytes'>> {
   const sums = new WeightSums();
   const data = new Ranges();
   let largestTensor = 0;
@@ -123,8 +112,8 @@ class Ranges {
       throw modelError(
         path,
         at > dataBytes
-          ? `its tensors take ${at.toLocaleString('en-US')} bytes, but the file has ${dataBytes.toLocaleString('en-US')} for them: it is cut off; download it again`
-          : `${(dataBytes - at).toLocaleString('en-US')} bytes after the last tensor belong to none`,
+          ? `its tensors take ${formatCount(at)} bytes, but the file has ${formatCount(dataBytes)} for them: it is cut off; download it again`
+          : `${formatCount(dataBytes - at)} bytes after the last tensor belong to none`,
       );
   }
 }

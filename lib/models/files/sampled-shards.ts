@@ -5,8 +5,8 @@
 
 import { isObject } from './model-file.ts';
 import type { ModelFolder } from './model-folder.ts';
-import { readSafetensors, type SafetensorsFile, type TensorContext } from './safetensors.ts';
-import { type TensorFacts, WeightSums } from './weights.ts';
+import { readSafetensors, type TensorContext } from './safetensors.ts';
+import { type FileFacts, type TensorFacts, WeightSums } from './weights.ts';
 
 /** Reading all headers is as good as reading more than this first. */
 const MOST_SAMPLES = 8;
@@ -29,12 +29,12 @@ export async function readSampled(
   index: unknown,
   context: TensorContext,
   inTurns: <R>(items: readonly string[], work: (item: string) => Promise<R>) => Promise<R[]>,
-): Promise<{ files: SafetensorsFile[]; read: number } | null> {
+): Promise<{ files: FileFacts[]; read: number } | null> {
   const tensors = tensorsByShard(shards, index);
   const samples = tensors === null ? null : coveringShards(tensors);
   if (tensors === null || samples === null) return null;
   const seen = new Map<string, TensorFacts | 'differs'>();
-  const files = new Map<string, SafetensorsFile>();
+  const files = new Map<string, FileFacts>();
   const read = async (shard: string): Promise<void> => {
     const file = await folder.withFile(shard, (source) =>
       readSafetensors(source, context, (tensor) => add(seen, tensor)),
@@ -97,7 +97,7 @@ function inferred(
   fileBytes: number | null,
   seen: Known,
   { layers }: TensorContext,
-): SafetensorsFile | null {
+): FileFacts | null {
   const sums = new WeightSums();
   let [data, least, most, largestTensor] = [0, 8, 8 + MOST_BESIDE, 0];
   for (const name of names) {

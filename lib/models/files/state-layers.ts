@@ -3,7 +3,14 @@
  * short convolutions, lightning attention. Facts are those of the model's code in transformers or vLLM.
  */
 
-import { type CacheLayers, type LayerMemory, type StateLayers, stateLayer } from './architecture.ts';
+import {
+  type CacheLayers,
+  deltaAttention,
+  type LayerMemory,
+  type StateLayers,
+  state,
+  stateLayer,
+} from './architecture.ts';
 import type { ModelConfig } from './model-config.ts';
 
 interface StateShape {
@@ -12,7 +19,6 @@ interface StateShape {
   keyDim: number;
 }
 
-/** Kimi's delta attention: a state of head_dim × head_dim for each head, and three short convolutions. */
 export function kimiLayer(index: number, linear: ModelConfig, full: CacheLayers): LayerMemory {
   const fullLayers = linear.list('full_attn_layers') ?? []; // counted from 1
   linear.repeats('kda_layers', 'gate_lower_bound');
@@ -24,13 +30,7 @@ export function kimiState(linear: ModelConfig): StateLayers {
   const heads = linear.needed(['linear_num_heads', 'num_heads']);
   const dim = linear.needed(['linear_head_dim', 'head_dim']);
   const kernel = linear.count(['linear_conv_kernel_dim', 'short_conv_kernel_size']) ?? 4;
-  return {
-    kind: 'state',
-    layers: 1,
-    what: 'Kimi delta attention',
-    stateElements: heads * dim * dim,
-    convElements: 3 * (kernel - 1) * heads * dim,
-  };
+  return deltaAttention(heads, dim, kernel);
 }
 
 export function mambaLayer(config: ModelConfig, { hidden }: StateShape): StateLayers {
@@ -62,19 +62,14 @@ export function deltaNetLayer(config: ModelConfig): StateLayers {
   const keyDim = config.needed(['linear_key_head_dim']);
   const valueDim = config.needed(['linear_value_head_dim']);
   const kernel = config.count(['linear_conv_kernel_dim']) ?? 4;
-  return {
-    kind: 'state',
-    layers: 1,
-    what: 'gated delta network',
-    stateElements: valueHeads * keyDim * valueDim,
-    convElements: (kernel - 1) * (2 * keyHeads * keyDim + valueHeads * valueDim),
-  };
+  const convElements = (kernel - 1) * (2 * keyHeads * keyDim + valueHeads * valueDim);
+  return state('gated delta network', valueHeads * keyDim * valueDim, convElements);
 }
 
 /** RWKV from version 5 on: a matrix for each head, and the last token of both halves of a layer. */
 export function rwkvLayer(config: ModelConfig, { hidden }: StateShape): StateLayers {
   const headDim = config.count(['head_dim', 'head_size']) ?? 64;
-  return { kind: 'state', layers: 1, what: 'RWKV', stateElements: hidden * headDim, convElements: 2 * hidden };
+  return state('RWKV', hidden * headDim, 2 * hidden);
 }
 
 /** xLSTM: a matrix, a vector and a number for each head. */
@@ -83,13 +78,7 @@ export function xlstmLayer(config: ModelConfig, { hidden, heads }: StateShape): 
   const keys = roundedUp(hidden * (config.number('qk_dim_factor') ?? 0.5), 64);
   const values = roundedUp(hidden * (config.number('v_dim_factor') ?? 1), 64);
   config.repeats('embedding_dim', 'num_blocks');
-  return {
-    kind: 'state',
-    layers: 1,
-    what: 'mLSTM',
-    stateElements: (keys * values) / count + keys + count,
-    convElements: 0,
-  };
+  return state('mLSTM', (keys * values) / count + keys + count, 0);
 }
 
 /** Rounds a width as models do. */
@@ -101,21 +90,10 @@ export function roundedUp(width: number, multiple: number): number {
 export function convLayer(config: ModelConfig, { hidden }: StateShape): StateLayers {
   const width = config.count(['lru_width']);
   const kernel = config.count(['conv_L_cache', 'conv1d_width']) ?? 4;
-  return {
-    kind: 'state',
-    layers: 1,
-    what: 'short convolution',
-    stateElements: width ?? 0,
-    convElements: (kernel - 1) * (width ?? config.count(['conv_dim', 'conv_dim_out']) ?? hidden),
-  };
+  const convWidth = width ?? config.count(['conv_dim', 'conv_dim_out']) ?? hidden;
+  return state('short convolution', width ?? 0, (kernel - 1) * convWidth);
 }
 
 export function lightningLayer({ heads, keyDim }: StateShape): LayerMemory {
-  return {
-    kind: 'state',
-    layers: 1,
-    what: 'lightning attention',
-    stateElements: (heads ?? 1) * keyDim ** 2,
-    convElements: 0,
-  };
+  return state('lightning attention', (heads ?? 1) * keyDim ** 2, 0);
 }

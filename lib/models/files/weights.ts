@@ -92,6 +92,29 @@ export class WeightSums {
   }
 }
 
+/** The part of a model that its files tell: their bytes and their tensors. */
+export interface FileFacts {
+  fileBytes: number;
+  sums: WeightSums;
+  largestTensor: number;
+}
+
+/** @throws where a file is missing. */
+export function factsOf(read: readonly FileFacts[], model: Parameters<WeightSums['checkLayers']>[0], path: string) {
+  const sums = new WeightSums();
+  for (const file of read) sums.merge(file.sums);
+  sums.checkLayers(model, path);
+  const weights = sums.all();
+  return {
+    files: read.length,
+    fileBytes: read.reduce((sum, { fileBytes }) => sum + fileBytes, 0),
+    largestFile: Math.max(...read.map(({ fileBytes }) => fileBytes)),
+    largestTensor: Math.max(...read.map(({ largestTensor }) => largestTensor)),
+    weights,
+    parameters: parametersOf(weights),
+  };
+}
+
 export function bytesOf(sums: readonly WeightSum[], part?: WeightPart): number {
   return sums.reduce((sum, { bytes, part: of }) => (part === undefined || of === part ? sum + bytes : sum), 0);
 }

@@ -201,18 +201,13 @@ function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): F
     facts = next;
     reached = after;
   };
+  /** A step for root whose yield this user cannot see. */
+  const unknownStep = (text: string, command: string): void => {
+    steps.push({ remedy: { text, command, needsRoot: true, gains: null }, limit: reached, freed: freedBy(facts) });
+  };
   // The yield of compaction is not known if this user cannot see which pages move.
   if (safeOnHost(facts).between !== null)
-    steps.push({
-      remedy: {
-        text: 'compact free memory, and let root say how much can be loaded then',
-        command: DROP_AND_COMPACT,
-        needsRoot: true,
-        gains: null,
-      },
-      limit: reached,
-      freed: freedBy(facts),
-    });
+    unknownStep('compact free memory, and let root say how much can be loaded then', DROP_AND_COMPACT);
   const huge = (host.hugePagesFree ?? 0) * (host.hugePageSize ?? 0);
   if (huge > 0) {
     hugePages = true;
@@ -222,16 +217,7 @@ function hostSteps(snapshot: Snapshot, device: DeviceSnapshot, limit: number): F
     });
   }
   if (hasUnknownPools(snapshot) && isMuchHidden(unattributed(snapshot), snapshot))
-    steps.push({
-      remedy: {
-        text: 'empty the driver’s pools, whose size only root can read',
-        command: DROP_POOLS,
-        needsRoot: true,
-        gains: null,
-      },
-      limit: reached,
-      freed: freedBy(facts),
-    });
+    unknownStep('empty the driver’s pools, whose size only root can read', DROP_POOLS);
   for (const { bytes, user } of freedByEnds(others))
     step(stopText(user), null, false, {
       ...facts,

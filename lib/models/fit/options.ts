@@ -262,19 +262,7 @@ export interface CheckedNeed {
 
 export function needOfBytes(value: unknown): CheckedNeed {
   const total = exactly(checkAmount('bytes', value, 1));
-  return {
-    total,
-    terms: [{ name: 'bytes', ...total }],
-    kvBytesPerToken: null,
-    peak: total,
-    use: null,
-    layers: null,
-    maxContext: null,
-    maxContextSglang: null,
-    mtpLayers: null,
-    heads: null,
-    unknown: null,
-  };
+  return checkEstimate({ total, terms: [{ name: 'bytes', ...total }] });
 }
 
 export function checkEstimate(estimate: FitEstimate | undefined): CheckedNeed {

@@ -3,7 +3,7 @@
  * Answers are bounded in bytes and time, redirects lead to https only, and the token goes to the endpoint's own origin alone.
  */
 
-import { formatBytes, MiB } from '../../base/format.ts';
+import { formatBytes, formatCount, MiB } from '../../base/format.ts';
 import type { ModelProgress } from '../../types/index.ts';
 import { hubError, refusal } from './errors.ts';
 import type { HubSettings } from './settings.ts';
@@ -105,11 +105,7 @@ export class HubClient {
 
   async #request(what: string, url: URL, headers: Record<string, string>): Promise<{ response: Response; body: Body }> {
     if (++this.#requests > this.#limits.requests)
-      throw hubError(
-        what,
-        'REQUESTS',
-        `more than ${this.#limits.requests.toLocaleString('en-US')} requests for one model`,
-      );
+      throw hubError(what, 'REQUESTS', `more than ${formatCount(this.#limits.requests)} requests for one model`);
     this.#report();
     const token = this.#tokenFor(url);
     const stall = new Stall(this.#limits.stallMs, this.#signal);

@@ -1,6 +1,6 @@
 /** A file on the Hub as bytes: ranges of it are asked for as they are read. */
 
-import { MiB } from '../../base/format.ts';
+import { formatCount, MiB } from '../../base/format.ts';
 import type { HubCache } from './cache.ts';
 import type { HubAnswer, HubClient } from './client.ts';
 import { hubError, notRead } from './errors.ts';
@@ -79,12 +79,7 @@ export class HubFile {
     const length = Math.min(Math.max(least, ahead), this.size - position);
     this.#read += length;
     if (this.#read > MOST_BYTES)
-      throw hubError(
-        this.path,
-        'BYTES',
-        `its header goes on after ${MOST_BYTES.toLocaleString('en-US')} bytes`,
-        'ERR_UMA_MODEL',
-      );
+      throw hubError(this.path, 'BYTES', `its header goes on after ${formatCount(MOST_BYTES)} bytes`, 'ERR_UMA_MODEL');
     const bytes = await this.#range(position, length);
     this.#isChanged = true;
     if (before === undefined) this.#segments.push({ at: position, bytes });
@@ -108,9 +103,8 @@ export class HubFile {
       length,
       !isWhole || end + 1 === this.size,
     );
-    const expected = `${length.toLocaleString('en-US')} bytes from ${position.toLocaleString('en-US')}`;
-    if (bytes.length < length)
-      throw this.#lie(answer, `ended after ${bytes.length.toLocaleString('en-US')} of ${expected}`);
+    const expected = `${formatCount(length)} bytes from ${formatCount(position)}`;
+    if (bytes.length < length) throw this.#lie(answer, `ended after ${formatCount(bytes.length)} of ${expected}`);
     if (hasMore && !(isWhole && end + 1 < this.size)) throw this.#lie(answer, `sent more than ${expected}`);
     return bytes;
   }

@@ -1,6 +1,6 @@
 /** A repository of the Hub at one commit: what files it has, and its folders as readers of models know them. */
 
-import { MiB } from '../../base/format.ts';
+import { formatCount, MiB } from '../../base/format.ts';
 import type { HubCache } from './cache.ts';
 import type { HubAnswer, HubClient } from './client.ts';
 import { hubError, notRead } from './errors.ts';
@@ -99,11 +99,7 @@ async function listText(what: string, { body, response, url }: HubAnswer): Promi
   }
   const { bytes, hasMore } = await body.read(0, LONGEST_LIST, true);
   if (hasMore)
-    throw hubError(
-      what,
-      'HUB_ANSWER',
-      `the list of its files has more than ${LONGEST_LIST.toLocaleString('en-US')} bytes`,
-    );
+    throw hubError(what, 'HUB_ANSWER', `the list of its files has more than ${formatCount(LONGEST_LIST)} bytes`);
   return bytes.toString('utf8');
 }
 

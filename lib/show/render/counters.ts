@@ -71,10 +71,11 @@ function block(chosen: readonly SweepStep[], same: boolean, options: RenderOptio
       return [cell(change, 'afterAlloc', step, options), cell(change, 'afterTouch', step, options)];
     }),
   ]);
-  const columns = ['left', ...chosen.flatMap(() => ['right', 'right'])].map((align) => ({
-    align: align === 'left' ? ('left' as const) : ('right' as const),
-  }));
-  return table(columns, [['', ...names], ['', ...heads], ...rows], options.cut);
+  return table(
+    ['left', ...chosen.flatMap(() => ['right', 'right'] as const)],
+    [['', ...names], ['', ...heads], ...rows],
+    options.cut,
+  );
 }
 
 function cell(

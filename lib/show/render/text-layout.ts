@@ -125,13 +125,11 @@ export function hanging(label: string, text: string, width: number, whole: reado
   );
 }
 
-export interface Column {
-  align: 'left' | 'right';
-  /** Takes the remaining width and is cut to it. Allowed for at most one column, with uncoloured texts. */
-  flexible?: boolean;
-  /** A flexible column that is left out where less than 8 columns remain for it. */
-  optional?: boolean;
-}
+/**
+ * Alignment of a column. At most one is flexible: it is aligned to the left, takes the remaining width and is cut to it,
+ * with uncoloured texts. An optional one is flexible, and is left out where less than 8 columns remain for it.
+ */
+export type Column = 'left' | 'right' | 'flexible' | 'optional';
 
 /** A narrower column cannot be read. */
 const MIN_FLEXIBLE = 8;
@@ -140,11 +138,11 @@ const MIN_FLEXIBLE = 8;
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string[] {
   const widths = columns.map((_, index) => Math.max(0, ...rows.map((row) => widthOf(row[index] ?? ''))));
   const gaps = 2 * (columns.length - 1);
-  const flexible = columns.findIndex((column) => column.flexible === true);
+  const flexible = columns.findIndex((column) => column === 'flexible' || column === 'optional');
   if (flexible >= 0) {
     const others = widths.reduce((sum, size, index) => (index === flexible ? sum : sum + size), 0);
     const room = width - gaps - others;
-    if (room < MIN_FLEXIBLE && columns[flexible]?.optional === true)
+    if (room < MIN_FLEXIBLE && columns[flexible] === 'optional')
       return table(
         columns.toSpliced(flexible, 1),
         rows.map((row) => row.toSpliced(flexible, 1)),
@@ -157,8 +155,8 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
       columns
         .map((column, index) => {
           const size = widths[index] ?? 0;
-          const cell = column.flexible === true ? truncate(row[index] ?? '', size) : (row[index] ?? '');
-          return column.align === 'right' ? padStart(cell, size) : padEnd(cell, size);
+          const cell = index === flexible ? truncate(row[index] ?? '', size) : (row[index] ?? '');
+          return column === 'right' ? padStart(cell, size) : padEnd(cell, size);
         })
         .join('  ')
         .trimEnd(),

@@ -4,7 +4,7 @@ import { range } from '../../../core/memory/range.ts';
 import type { EstimateTerm } from '../../../types/index.ts';
 import type { ModelFacts } from '../../files/model.ts';
 import { bytesOf } from '../../files/weights.ts';
-import { planOf } from './optimizers.ts';
+import { PLANS } from './optimizers.ts';
 import { isAdapter, type Training, type Types } from './plan.ts';
 import { divided } from './replayed-terms.ts';
 
@@ -31,7 +31,7 @@ function weightsTerm({ weights }: ModelFacts, parameters: number, { packed, weig
 }
 
 function stateTerms(parameters: number, { optimizer }: Training, { weight }: Types): EstimateTerm[] {
-  const { state, stateFormula } = planOf(optimizer);
+  const { state, stateFormula } = PLANS[optimizer];
   const held = state(parameters, weight).reduce((sum, bytes) => sum + bytes, 0);
   const gradients = parameters * weight;
   return [

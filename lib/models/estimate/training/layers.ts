@@ -4,7 +4,7 @@
  */
 
 import { F32 } from '../widths.ts';
-import type { Operation, Parameter, Tape, Tensor } from './tape.ts';
+import type { Kind, Operation, Parameter, Tape, Tensor } from './tape.ts';
 
 /** Way of training a model. Bytes of one element. */
 export interface Mode {
@@ -34,13 +34,6 @@ export interface Mode {
 
 /** Adapters are FP32 whatever the model is (peft: autocast_adapter_dtype). */
 const ADAPTER = 4;
-
-export type Layer = (mode: Mode, input: Tensor) => Tensor;
-/** Bytes of a part's weights, one by one, in the order of the model. */
-export interface Part {
-  run: Layer;
-  weights: readonly Weight[];
-}
 
 export interface Weight {
   elements: number;
@@ -82,23 +75,8 @@ export class Linear {
   /** The input stays its caller's. */
   of(mode: Mode, input: Tensor): Tensor {
     return this.#down === null || this.#up === null || mode.rank === null || mode.isReference
-      ? this.#plain(mode, input)
+      ? multiplied(mode, input, { inputs: this.#inputs, outputs: this.#outputs, weight: this.#base })
       : this.#adapted(mode, input, { down: this.#down, rank: mode.rank, up: this.#up });
-  }
-
-  #plain(mode: Mode, input: Tensor): Tensor {
-    const { autocast, product, rank, tape } = mode;
-    const tokens = tokensOf(mode);
-    const isTrained = rank === null;
-    const x = cast(mode, input, this.#inputs, product);
-    const copy = autocast ? autocastCopy(mode, this.#base) : null;
-    const result = tape.make(tokens * this.#outputs * product, {
-      inputs: [x],
-      saves: [...(isTrained ? [x] : []), ...(copy === null ? [] : [copy])],
-      trained: isTrained ? [this.#base.parameter] : [],
-    });
-    tape.drop(x);
-    return result;
   }
 
   /** result + up(down(x)) × scaling, in FP32. */
@@ -130,8 +108,29 @@ export class Linear {
   }
 }
 
+/** The product with a weight that has no adapter. The input stays its caller's. */
+export function multiplied(
+  mode: Mode,
+  input: Tensor,
+  { inputs, outputs, weight }: { inputs: number; outputs: number; weight: Weight },
+  kind: Kind = 'activations',
+): Tensor {
+  const { autocast, product, rank, tape } = mode;
+  const isTrained = rank === null;
+  const x = cast(mode, input, inputs, product);
+  const copy = autocast ? autocastCopy(mode, weight) : null;
+  const result = tape.make(tokensOf(mode) * outputs * product, {
+    inputs: [x],
+    saves: [...(isTrained ? [x] : []), ...(copy === null ? [] : [copy])],
+    trained: isTrained ? [weight.parameter] : [],
+    kind,
+  });
+  tape.drop(x);
+  return result;
+}
+
 /** Autocast makes one copy of a weight in a pass. */
-export function autocastCopy({ copied, product, tape }: Mode, weight: Weight): Tensor {
+function autocastCopy({ copied, product, tape }: Mode, weight: Weight): Tensor {
   if (weight.copy === null) {
     weight.copy = tape.allocate(weight.elements * product, 'copies');
     copied.push(weight);
@@ -158,7 +157,7 @@ function dropped({ tape }: Mode, input: Tensor, elements: number): Tensor {
 /** A copy in another type; the same tensor where it has that type. The input stays its caller's. */
 function cast({ batch, context, tape }: Mode, input: Tensor, width: number, bytes: number): Tensor {
   const size = batch * context * width * bytes;
-  return size === input.bytes ? tape.alias(input) : tape.make(size, { inputs: [input] });
+  return size === input.bytes ? tape.hold(input) : tape.make(size, { inputs: [input] });
 }
 
 function castAway(mode: Mode, input: Tensor, width: number, bytes: number): Tensor {
@@ -209,7 +208,7 @@ export class Norm {
     tape.drop(x, root);
     const isWide = this.#kind === 'rms-wide';
     const own = input.bytes / elements;
-    const factor = isWide ? tape.alias(normal) : cast(mode, normal, width, own);
+    const factor = isWide ? tape.hold(normal) : cast(mode, normal, width, own);
     const result = tape.make(factor.bytes, {
       inputs: [factor],
       saves: trained.length === 0 ? [] : [factor],
@@ -311,7 +310,7 @@ function scored(
   tape.drop(scaled);
   const soft = tape.make(elements * F32, { inputs: [masked], savesResult: true });
   tape.drop(masked);
-  const scores = product === F32 ? tape.alias(soft) : tape.make(elements * product, { inputs: [soft] });
+  const scores = product === F32 ? tape.hold(soft) : tape.make(elements * product, { inputs: [soft] });
   tape.drop(soft);
   const mixed = tape.make(width, { inputs: [scores, v], saves: [scores, v] });
   tape.drop(v);
@@ -414,8 +413,8 @@ export class Experts {
     const weighted = tape.make(rows * hidden * F32, { inputs: saves, saves, scratch: [rows * hidden * F32] });
     tape.drop(out);
     const ordered = tape.make(rows * hidden * F32, { inputs: [weighted] });
-    const narrow = castRows(mode, ordered, rows * hidden * stream);
-    tape.changed(final, { inputs: [narrow] });
+    const narrow = cast(mode, ordered, perToken * hidden, stream);
+    tape.noted(final, { inputs: [narrow] });
     tape.drop(gathered, sorted, both, inner, weighted, ordered, narrow, chances, input);
     tape.drop(...used.flatMap(({ tensor }) => (tensor === null ? [] : [tensor])));
     return final;
@@ -468,8 +467,4 @@ class AdaptedTensor {
     tape.drop(narrow);
     return { tensor, trained: [] };
   }
-}
-
-function castRows({ tape }: Mode, input: Tensor, bytes: number): Tensor {
-  return bytes === input.bytes ? tape.alias(input) : tape.make(bytes, { inputs: [input] });
 }

@@ -22,12 +22,18 @@ const SMALL = 4096;
 const BLOCK_8 = 256;
 const BLOCK_4 = 128;
 
+/** Two moments of some bytes each, with their scales. */
+function packedMoments(bytes: number, block: number): OptimizerPlan['state'] {
+  return (elements) => {
+    if (elements < SMALL) return [elements * F32, elements * F32];
+    const scales = (elements / block) * F32;
+    return [elements * bytes, elements * bytes, scales, scales];
+  };
+}
+
 /** Two moments of one byte each, updated in place by one kernel (bitsandbytes). */
 const EIGHT_BITS: OptimizerPlan = {
-  state: (elements) =>
-    elements < SMALL
-      ? [elements * F32, elements * F32]
-      : [elements, elements, (elements / BLOCK_8) * F32, (elements / BLOCK_8) * F32],
+  state: packedMoments(1, BLOCK_8),
   scratch: () => NONE,
   allAtOnce: false,
   stateFormula: 'trained × 2 × (1 + 4 / 256)',
@@ -42,7 +48,7 @@ const ADAMW: OptimizerPlan = {
   scratchFormula: 'trained × bytes: the roots of all second moments at once (foreach)',
 };
 
-const PLANS: Readonly<Record<Optimizer, OptimizerPlan>> = {
+export const PLANS: Readonly<Record<Optimizer, OptimizerPlan>> = {
   adamw: ADAMW,
   'adamw-fused': { ...ADAMW, scratch: () => NONE, allAtOnce: false, scratchFormula: '0: one kernel (fused)' },
   'adamw-single': { ...ADAMW, allAtOnce: false, scratchFormula: 'largest weight × bytes: one after another' },
@@ -51,10 +57,7 @@ const PLANS: Readonly<Record<Optimizer, OptimizerPlan>> = {
   'paged-adamw': { ...ADAMW, scratch: () => NONE, allAtOnce: false, scratchFormula: '0' },
   'paged-adamw-8bit': EIGHT_BITS,
   'adamw-4bit': {
-    state: (elements) =>
-      elements < SMALL
-        ? [elements * F32, elements * F32]
-        : [elements / 2, elements / 2, (elements / BLOCK_4) * F32, (elements / BLOCK_4) * F32],
+    state: packedMoments(0.5, BLOCK_4),
     // Both moments and the update are unpacked to FP32 for one weight.
     scratch: (elements) => [elements * F32, elements * F32, elements * F32],
     allAtOnce: false,
@@ -84,7 +87,3 @@ const PLANS: Readonly<Record<Optimizer, OptimizerPlan>> = {
     scratchFormula: '0',
   },
 };
-
-export function planOf(optimizer: Optimizer): OptimizerPlan {
-  return PLANS[optimizer];
-}

@@ -6,7 +6,7 @@ import type { Architecture } from '../../files/architecture.ts';
 import type { ModelFacts } from '../../files/model.ts';
 import { F32 } from '../widths.ts';
 import { isKnownFamily } from './model.ts';
-import { planOf } from './optimizers.ts';
+import { PLANS } from './optimizers.ts';
 import { isAdapter, isPreference, sequencesOf, type Training, type Types } from './plan.ts';
 import { type StepResult, simulated } from './step.ts';
 import type { Kind } from './tape.ts';
@@ -47,7 +47,7 @@ export function replayed(
     // Adapters are switched off for the model to compare with.
     reference: use.use === 'dpo' || use.use === 'grpo',
     ...types,
-    optimizer: planOf(use.optimizer),
+    optimizer: PLANS[use.optimizer],
   });
 }
 
@@ -64,7 +64,7 @@ export function replayedTerms(
   types: Types,
 ): EstimateTerm[] {
   if (architecture === null) return [];
-  const optimizer = planOf(use.optimizer);
+  const optimizer = PLANS[use.optimizer];
   const tokens = sequencesOf(use) * use.context;
   const vocab = architecture.vocab ?? 0;
   const spread = isKnownFamily(architecture.name) ? KNOWN : UNKNOWN;
@@ -134,20 +134,12 @@ function slackTerm(
 }
 
 /** Terms that FSDP and ZeRO-3 divide among devices. */
-const DIVIDED = new Set([
-  'weights',
-  'adapters',
-  'reference-model',
-  'autocast-copies',
-  'gradients',
-  'optimizer',
-  'optimizer-step',
-]);
+const DIVIDED = /^(?:weights|adapters|reference-model|autocast-copies|gradients|optimizer|optimizer-step)$/;
 
 export function divided(term: EstimateTerm, devices: number): EstimateTerm {
-  if (devices === 1 || !DIVIDED.has(term.name)) return term;
-  const { bytes, low, high } = range(term.bytes / devices, term.low / devices, (term.high / devices) * 1.1);
-  return { ...term, bytes, low, high, formula: `(${term.formula}) / devices`, inputs: { ...term.inputs, devices } };
+  if (devices === 1 || !DIVIDED.test(term.name)) return term;
+  const each = range(term.bytes / devices, term.low / devices, (term.high / devices) * 1.1);
+  return { ...term, ...each, formula: `(${term.formula}) / devices`, inputs: { ...term.inputs, devices } };
 }
 
 export function phaseNote({ shares }: StepResult): string {

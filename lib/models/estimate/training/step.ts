@@ -3,7 +3,7 @@
 import { MiB } from '../../../base/format.ts';
 import type { Architecture } from '../../files/architecture.ts';
 import { F32 } from '../widths.ts';
-import { autocastCopy, endAutocast, type Mode, type Weight, weightOf } from './layers.ts';
+import { endAutocast, type Mode, multiplied, type Weight, weightOf } from './layers.ts';
 import { type Adapters, type BuiltModel, built } from './model.ts';
 import type { OptimizerPlan } from './optimizers.ts';
 import { type Shares, Tape, type Tensor } from './tape.ts';
@@ -226,21 +226,11 @@ function nextPower(least: number): number {
 }
 
 function logitsOf(mode: Mode, plan: StepPlan, normal: Tensor, head: Weight): Tensor {
-  const { product, rank, tape } = mode;
-  const tokens = plan.batch * plan.context;
-  const isTrained = rank === null;
-  const bytes = tokens * plan.architecture.hidden * product;
-  const x = bytes === normal.bytes ? tape.hold(normal) : tape.make(bytes, { inputs: [normal] });
-  const copy = mode.autocast ? autocastCopy(mode, head) : null;
-  const size = tokens * plan.vocab * product;
-  const logits = tape.make(size, {
-    inputs: [x],
-    saves: [...(isTrained ? [x] : []), ...(copy === null ? [] : [copy])],
-    trained: isTrained ? [head.parameter] : [],
-    kind: 'logits',
-  });
-  tape.drop(x);
-  if (!plan.architecture.softcap) return logits;
+  const { tape } = mode;
+  const { hidden, softcap } = plan.architecture;
+  const logits = multiplied(mode, normal, { inputs: hidden, outputs: plan.vocab, weight: head }, 'logits');
+  if (!softcap) return logits;
+  const size = logits.bytes;
   const divided = tape.make(size, { inputs: [logits], kind: 'logits' });
   const bent = tape.make(size, { inputs: [divided], savesResult: true, kind: 'logits' });
   tape.drop(logits, divided);

@@ -6,17 +6,7 @@
 import { type Block, CachingAllocator } from './allocator.ts';
 
 /** Purpose of a tensor; the parts of the peak are told apart by it. */
-export type Kind =
-  | 'weights'
-  | 'adapters'
-  | 'reference'
-  | 'copies'
-  | 'gradients'
-  | 'optimizer'
-  | 'temporaries'
-  | 'activations'
-  | 'logits'
-  | 'workspace';
+export type Kind = keyof typeof NOTHING;
 
 /** A tensor's storage; it is freed when nobody holds it. */
 export interface Tensor {
@@ -67,7 +57,7 @@ export interface Operation {
 
 export type Shares = Record<Kind, number>;
 
-const NOTHING: Shares = {
+const NOTHING = {
   weights: 0,
   adapters: 0,
   reference: 0,
@@ -122,76 +112,44 @@ export class Tape {
   /** The result of an operation, in memory of its own. */
   make(bytes: number, operation: Operation): Tensor {
     const { kind = 'activations' } = operation;
-    return this.#noted(this.allocate(bytes, kind), operation);
+    return this.noted(this.allocate(bytes, kind), operation);
   }
 
-  /** A tensor that an operation has changed where it is. */
-  changed(tensor: Tensor, operation: Operation): Tensor {
-    return this.#noted(tensor, operation);
-  }
-
-  /** A result that is its first input's memory seen in another way. It is let go as any other. */
-  alias(tensor: Tensor): Tensor {
-    return this.hold(tensor);
-  }
-
-  #noted(tensor: Tensor, operation: Operation): Tensor {
+  /** A tensor that an operation has made, or changed where it is. */
+  noted(tensor: Tensor, operation: Operation): Tensor {
     const { inputs = [], kind, passes = [], saves = [], savesResult = false, scratch = [], trained = [] } = operation;
-    const flowing = inputs.flatMap((input) =>
-      input.node === null
-        ? []
-        : [{ node: input.node, bytes: passes.includes(input) ? null : input.bytes, kind: input.kind }],
-    );
+    const flowing = inputs.flatMap((input) => flowTo(input, passes.includes(input)));
     if (this.#nodes === null || (flowing.length === 0 && trained.length === 0)) return tensor;
     const saved = (savesResult ? [...saves, tensor] : saves).map((each) => this.hold(each));
-    tensor.node = {
-      saved,
-      inputs: flowing,
-      scratch,
-      trained,
-      kind: kind ?? 'activations',
-      gradient: null,
-      again: null,
-    };
+    tensor.node = { ...leafNode(), saved, inputs: flowing, scratch, trained, kind: kind ?? 'activations' };
     this.#nodes.push(tensor.node);
     return tensor;
   }
 
   /** Work whose result is not to be differentiated. */
-  withoutRecord(work: () => void): void {
+  withoutRecord<T>(work: () => T): T {
     const outer = this.#nodes;
     this.#nodes = null;
-    work();
+    const value = work();
     this.#nodes = outer;
+    return value;
   }
 
   /** Marks a tensor as one that gradients flow back to, and end at. */
-  leaf(tensor: Tensor): Tensor {
+  leaf(tensor: Tensor): void {
     tensor.node = leafNode();
-    return tensor;
   }
 
   /** Runs a part of the forward pass without recording, and again before its backward pass. */
   checkpointed(input: Tensor, part: (input: Tensor, isAgain: boolean) => Tensor): Tensor {
     const outer = this.#nodes;
-    this.#nodes = null;
-    const output = part(this.hold(input), false);
-    this.#nodes = outer;
+    const output = this.withoutRecord(() => part(this.hold(input), false));
     if (outer === null) return output;
-    const node: Node = {
-      saved: [this.hold(input)],
-      inputs: input.node === null ? [] : [{ node: input.node, bytes: input.bytes, kind: input.kind }],
-      scratch: [],
-      trained: [],
-      kind: 'activations',
-      gradient: null,
-      again: null,
-    };
+    const node: Node = { ...leafNode(), saved: [this.hold(input)], inputs: flowTo(input) };
     node.again = () => {
       const inner = this.#recorded(() => {
-        const again: Tensor = { ...input, holders: 1, node: leafNode() };
         // It shares its memory with the saved input, which outlives it.
-        again.holders = Number.POSITIVE_INFINITY;
+        const again: Tensor = { ...input, holders: Number.POSITIVE_INFINITY, node: leafNode() };
         const result = part(again, true);
         const end = result.node;
         this.drop(result);
@@ -243,8 +201,7 @@ export class Tape {
       bytes === null ? this.hold(gradient) : this.allocate(bytes, kind),
     );
     const scratch = node.scratch.map((bytes) => this.allocate(bytes, node.kind));
-    this.drop(...scratch);
-    this.drop(gradient);
+    this.drop(...scratch, gradient);
     for (const [index, { node: target }] of node.inputs.entries()) this.#accumulate(target, results[index] as Tensor);
   }
 
@@ -278,6 +235,11 @@ export class Tape {
     this.drop(kept, parameter.gradient);
     parameter.gradient = both;
   }
+}
+
+/** The operation to which a gradient of a tensor flows back; none for a leaf. */
+function flowTo({ bytes, kind, node }: Tensor, isPassed = false): Node['inputs'] {
+  return node === null ? [] : [{ node, bytes: isPassed ? null : bytes, kind }];
 }
 
 function leafNode(): Node {

@@ -107,7 +107,6 @@ export function compactPage(report: CompactReport, options: RenderOptions): stri
 
 /** Free blocks of each order, before and after. */
 function ordersTable({ orders }: CompactReport, { cut, paint }: RenderOptions): string[] {
-  const right = { align: 'right' } as const;
   const rows = orders.map(({ order, blockBytes, before, after }) => [
     String(order),
     formatBlockSize(blockBytes),
@@ -115,7 +114,7 @@ function ordersTable({ orders }: CompactReport, { cut, paint }: RenderOptions): 
     formatCount(after),
   ]);
   const [heading = '', ...lines] = table(
-    [right, right, right, right],
+    ['right', 'right', 'right', 'right'],
     [['order', 'block', 'before', 'after'], ...rows],
     cut,
   );
@@ -155,7 +154,6 @@ function receiptLines({ before, after, change }: Receipt, { cut, paint }: Render
   );
   const allFree = ({ freeInCpuLists, memFree }: ReceiptCounters) =>
     memFree === null || freeInCpuLists === null ? null : memFree + freeInCpuLists;
-  const right = { align: 'right' } as const;
   const row = (label: string, value: (counters: ReceiptCounters) => number | null) => [
     label,
     formatBytes(value(before)),
@@ -167,7 +165,7 @@ function receiptLines({ before, after, change }: Receipt, { cut, paint }: Render
     ...names.map((name) => row(COUNTER_LABELS[name], (counters) => counters[name])),
   ];
   const [heading = '', ...lines] = table(
-    [{ align: 'left' }, right, right, right],
+    ['left', 'right', 'right', 'right'],
     [['', 'before', 'after', 'change'], ...rows],
     cut,
   );

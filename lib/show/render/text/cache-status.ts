@@ -48,12 +48,7 @@ function splitTable(machine: CacheSplit, { targets }: CacheStatus, { cut, paint,
   const cells = rows
     .filter(([, bytes]) => bytes !== null)
     .map(([label, bytes]) => [label, inGiB(bytes), inGB(bytes), share(bytes ?? 0, machine.total)]);
-  const right = { align: 'right' } as const;
-  const [heading = '', ...lines] = table(
-    [{ align: 'left' }, right, right, right],
-    [['', 'GiB', 'GB', '%'], ...cells],
-    cut,
-  );
+  const [heading = '', ...lines] = table(['left', 'right', 'right', 'right'], [['', 'GiB', 'GB', '%'], ...cells], cut);
   const unwritten = `including ${formatBytes(machine.dirty)} dirty, ${formatBytes(machine.writeback)} under writeback`;
   return [paint('heading', heading), ...lines, ...wrap(unwritten, width).map((line) => paint('dim', line))];
 }
@@ -118,7 +113,6 @@ const MIN_PATH_WIDTH = 24;
 
 function fileTable(files: readonly CachedFile[], { cut, paint }: RenderOptions): string[] {
   if (files.length === 0) return [];
-  const right = { align: 'right' } as const;
   const rows = files.map(({ bytes, cachedBytes, dirtyBytes, mappedBy, path }) => [
     formatBytes(cachedBytes),
     cachedBytes === null ? '' : `${cachedShare(cachedBytes, bytes)} %`,
@@ -127,7 +121,7 @@ function fileTable(files: readonly CachedFile[], { cut, paint }: RenderOptions):
     truncateStart(clean(path), Math.max(MIN_PATH_WIDTH, cut - OTHER_COLUMNS)),
   ]);
   const [heading = '', ...lines] = table(
-    [right, right, right, { align: 'left' }, { align: 'left', flexible: true }],
+    ['right', 'right', 'right', 'left', 'flexible'],
     [['cached', '', 'dirty', 'mapped by', 'file'], ...rows],
     cut,
   );

@@ -90,7 +90,7 @@ function machineTable(machines: readonly ClusterMachine[], options: RenderOption
     ];
   });
   const [heading = '', ...lines] = table(
-    [{ align: 'left' }, { align: 'left' }, { align: 'right' }, { align: 'left', flexible: true }],
+    ['left', 'left', 'right', 'flexible'],
     [['machine', '', 'can be loaded', 'who holds it, or why'], ...rows],
     options.width,
   );

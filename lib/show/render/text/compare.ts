@@ -59,10 +59,9 @@ export function comparePage(report: CompareReport, options: RenderOptions): stri
 }
 
 function rowLines(title: string, rows: readonly ComparedRow[], { paint, unicode, width }: RenderOptions): string[] {
-  const right = { align: 'right' } as const;
   const value = (of: ComparedRow['a'], unit: ComparedRow['unit']) => truncate(clean(valueText(of, unit)), VALUE_WIDTH);
   const [heading = '', ...lines] = table(
-    [{ align: 'left', flexible: true }, right, right, right],
+    ['flexible', 'right', 'right', 'right'],
     [
       [title, 'A', 'B', 'change'],
       ...rows

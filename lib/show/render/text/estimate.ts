@@ -60,8 +60,7 @@ function termTable({ terms, total }: EstimateReport, options: RenderOptions): st
     ),
   );
   const last = row('total', '', total).map((cell) => paint('strong', cell));
-  const number: Column = { align: 'right' };
-  const columns: Column[] = [{ align: 'left' }, { align: 'left' }, number, ...(exact ? [] : [number]), number];
+  const columns: Column[] = ['left', 'left', 'right', ...(exact ? [] : ['right' as const]), 'right'];
   return table(columns, [heads, ...rows, last], options.width);
 }
 
@@ -124,9 +123,8 @@ export function tablePage({ columns, rows }: EstimateTable, options: RenderOptio
     clean(name),
     ...bytes.flatMap((size) => (options.exact ? [formatCount(size), ''] : [gigabytes(size), inGiB(size)])),
   ]);
-  const number: Column = { align: 'right' };
   return sections(
-    table([{ align: 'left' }, ...columns.flatMap(() => [number, number])], [head, units, ...cells], options.width),
+    table(['left', ...columns.flatMap(() => ['right', 'right'] as const)], [head, units, ...cells], options.width),
     hanging(
       'note  ',
       'Weights alone: parameters × bits / 8. Cache, buffers and the process come on top: umaprobe estimate <model>.',

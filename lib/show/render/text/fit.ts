@@ -85,7 +85,7 @@ function legend(parts: readonly FitPart[], options: RenderOptions): string[] {
     part.name,
     options.exact ? amount(part.bytes, options) : `${inGiB(part.bytes)} GiB`,
   ]);
-  const columns: Column[] = [{ align: 'left' }, { align: 'left' }, { align: 'right' }];
+  const columns: Column[] = ['left', 'left', 'right'];
   const half = Math.ceil(rows.length / 2);
   const pairs = rows.slice(0, half).map((row, index) => [...row, ...(rows[half + index] ?? ['', '', ''])]);
   const wide = table([...columns, ...columns], pairs, Number.POSITIVE_INFINITY);
@@ -235,8 +235,6 @@ export function fitTablePage(report: FitTable, options: RenderOptions): string[]
   const loadable = limit === null ? 'what can be loaded is unknown' : `${inGiB(limit)} GiB can be loaded`;
   const judge = program === null ? '' : `, by the rule of ${MODEL_PROGRAMS[program]}`;
   const dtypes = rows[0]?.cells.map(({ dtype }) => dtype) ?? [];
-  const right: Column = { align: 'right' };
-  const left: Column = { align: 'left' };
   const cellsOfRow = ({ cells: own }: FitTable['rows'][number]): string[] =>
     own.flatMap(({ need, verdict }) => {
       const [label, style] = VERDICTS[verdict];
@@ -249,7 +247,7 @@ export function fitTablePage(report: FitTable, options: RenderOptions): string[]
   return sections(
     simulated === null ? [] : [simulatedBand(simulated, options)],
     [paint('strong', truncate(`WHICH PRECISIONS FIT, in GiB  ${loadable}${judge}`, width))],
-    table([left, ...dtypes.flatMap(() => [right, left])], body, width),
+    table(['left', ...dtypes.flatMap(() => ['right', 'left'] as const)], body, width),
   );
 }
 
@@ -259,7 +257,6 @@ export function fitLargestPage(report: FitLargest, options: RenderOptions): stri
   const { paint, width } = options;
   const loadable = limit === null ? 'what can be loaded is unknown' : `${inGiB(limit)} GiB can be loaded`;
   const judge = program === null ? '' : `, by the rule of ${MODEL_PROGRAMS[program]}`;
-  const right: Column = { align: 'right' };
   const body = [
     ['', 'bytes each', ...uses.map((use) => LARGEST_USES[use])].map((cell) => paint('heading', cell)),
     ...rows.map(({ bytesPerWeight, cells: own, dtype }) => [
@@ -271,7 +268,7 @@ export function fitLargestPage(report: FitLargest, options: RenderOptions): stri
   return sections(
     simulated === null ? [] : [simulatedBand(simulated, options)],
     [paint('strong', truncate(`LARGEST MODEL THAT FITS, in parameters  ${loadable}${judge}`, width))],
-    table([{ align: 'left' }, right, ...uses.map(() => right)], body, width),
+    table(['left', 'right', ...uses.map(() => 'right' as const)], body, width),
     hanging('', largestNote(report), width).map((line) => paint('dim', line)),
   );
 }

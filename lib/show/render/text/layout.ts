@@ -34,8 +34,7 @@ function partsTable({ parts, kind, expectedBytes, kinds }: LayoutReport, options
   const total = ['all parts', '', inGB(expectedBytes), inGiB(expectedBytes), '', '', ''].map((cell) =>
     options.paint('strong', cell),
   );
-  const number: Column = { align: 'right' };
-  const columns: Column[] = [{ align: 'left' }, { align: 'left' }, number, number, number, number, { align: 'left' }];
+  const columns: Column[] = ['left', 'left', 'right', 'right', 'right', 'right', 'left'];
   return [
     `${options.paint(kindStyle(kind), kind)}${options.paint('dim', `  all held at once${call === null ? '' : `, each by ${clean(call)}`}`)}`,
     ...table(columns, [heads, ...rows, total], options.cut),
@@ -61,7 +60,7 @@ function sumsTable(report: LayoutReport, options: RenderOptions): string[] {
       `consumed minus allocated${share === '' ? '' : `: ${share}`}`,
     ],
   ];
-  return table([{ align: 'left' }, { align: 'right' }, { align: 'left', flexible: true }], rows, options.cut);
+  return table(['left', 'right', 'flexible'], rows, options.cut);
 }
 
 function answerLines(report: LayoutReport, options: RenderOptions): string[] {

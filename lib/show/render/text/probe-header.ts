@@ -74,7 +74,7 @@ export function unsupportedLines(
   const rows = kinds
     .filter(({ kind, supported }) => !supported && requested.has(kind))
     .map(({ kind, reason }) => [kind, 'unsupported', clean(reason ?? 'unknown')]);
-  return table([{ align: 'left' }, { align: 'left' }, { align: 'left', flexible: true }], rows, options.cut);
+  return table(['left', 'left', 'flexible'], rows, options.cut);
 }
 
 /** Time in which memory settled after the probe, and whether all of it came back. */

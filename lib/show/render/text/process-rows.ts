@@ -32,8 +32,7 @@ export function rowTable(rows: readonly ProcessRow[], options: RenderOptions): s
     row.pid === null ? '' : String(row.pid),
     row.who,
   ]);
-  const right: Column = { align: 'right' };
-  const layout: Column[] = [...columns.map(() => right), right, { align: 'left', flexible: true }];
+  const layout: Column[] = [...columns.map(() => 'right' as const), 'right', 'flexible'];
   const [heading = '', ...lines] = table(
     layout,
     [[...columns.map((column) => column.heading), 'pid', 'by'], ...cells],

@@ -71,7 +71,7 @@ function trialTable(report: ProfileReport, options: RenderOptions): string[] {
   ]);
   const all = [...heads, ...(hasMetric ? ['metric'] : []), 'time', 'status'];
   return table(
-    all.map((head) => ({ align: head === 'status' ? 'left' : 'right' })),
+    all.map((head) => (head === 'status' ? 'left' : 'right')),
     [all.map((head) => options.paint('dim', clean(head))), ...rows],
     options.cut,
   );

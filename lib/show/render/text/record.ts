@@ -119,9 +119,8 @@ function lastSeconds({ end, lastSeconds: points }: RecordedSession, { paint, wid
   // One row a second, and the last one.
   const step = Math.max(1, Math.ceil(points.length / (LAST_ROWS - 1)));
   const rows = points.filter((_, index) => (points.length - 1 - index) % step === 0);
-  const right = { align: 'right' } as const;
   const [heading = '', ...lines] = table(
-    [{ align: 'left' }, right, right, right, right, right],
+    ['left', 'right', 'right', 'right', 'right', 'right'],
     [
       ['the last seconds', 'free GiB', 'available', 'some wait', 'all wait', 'swap'],
       ...rows.map(({ at, available, fullPercent, lowestFree, somePercent, swapUsed }) => [
@@ -150,7 +149,6 @@ function lastProcessLines({ lowestProcesses, processes }: RecordedSession, optio
 
 function processLines(title: string, processes: RecordedProcesses | null, { paint, width }: RenderOptions): string[] {
   if (processes === null) return [];
-  const right = { align: 'right' } as const;
   const listed = processes.processes.slice(0, LISTED);
   const withGpu = listed.some(({ gpuBytes }) => (gpuBytes ?? 0) > 0);
   const gpu = (text: string): string[] => (withGpu ? [text] : []);
@@ -161,7 +159,7 @@ function processLines(title: string, processes: RecordedProcesses | null, { pain
     clean(name ?? ''),
   ]);
   const [heading = '', ...lines] = table(
-    [right, ...gpu('').map(() => right), right, { align: 'left', flexible: true }],
+    ['right', ...gpu('').map(() => 'right' as const), 'right', 'flexible'],
     [['held', ...gpu('GPU'), 'pid', title], ...rows],
     width,
   );

@@ -88,8 +88,7 @@ export function legendLines(snapshot: Snapshot, options: RenderOptions): string[
     amount(part.bytes, options),
     part.note,
   ]);
-  const left = { align: 'left' } as const;
-  return table([left, left, { align: 'right' }, { ...left, flexible: true, optional: true }], rows, options.cut);
+  return table(['left', 'left', 'right', 'optional'], rows, options.cut);
 }
 
 /** The same in as few lines as it takes, without notes. */

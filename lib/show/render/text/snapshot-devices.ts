@@ -67,8 +67,7 @@ function processRows(all: readonly GpuProcess[], { index }: DeviceSnapshot, opti
       name === null ? '(name unknown)' : truncate(clean(name), Math.max(8, Math.min(32, options.cut - 40))),
       ...(options.exact ? [`${formatCount(gpuBytes)} B`] : [`${inGiB(gpuBytes)} GiB`, `${inGB(gpuBytes)} GB`]),
     ]);
-  const right = { align: 'right' } as const;
-  const lines = table([right, { align: 'left' }, right, right], rows, options.cut);
+  const lines = table(['right', 'left', 'right', 'right'], rows, options.cut);
   const hidden = sorted.length - SHOWN_PROCESSES;
   if (hidden <= 0) return lines;
   const more = `and ${hidden} more; umaprobe snapshot --json lists all ${sorted.length} on GPU ${index}`;

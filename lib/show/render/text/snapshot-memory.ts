@@ -150,10 +150,8 @@ function headings({ exact, paint }: RenderOptions): string[] {
 }
 
 function columns({ exact }: RenderOptions): Column[] {
-  const numbers: Column[] = exact
-    ? [{ align: 'right' }, { align: 'right' }]
-    : [{ align: 'right' }, { align: 'right' }, { align: 'right' }];
-  return [{ align: 'left' }, { align: 'left', flexible: true }, ...numbers];
+  const numbers: Column[] = exact ? ['right', 'right'] : ['right', 'right', 'right'];
+  return ['left', 'flexible', ...numbers];
 }
 
 function rowCells(letter: string, name: string, bytes: number, total: number, { exact }: RenderOptions): string[] {

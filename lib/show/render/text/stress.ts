@@ -43,7 +43,7 @@ function stepsTable({ steps, kind, mode }: StressReport, full: boolean, options:
   const used = columns.filter(([, cell]) => steps.some((step, index) => cell(step, index) !== null));
   const rows = steps.map((step, index) => used.map(([, cell]) => cell(step, index) ?? NOTHING));
   const lines = table(
-    used.map(([head]) => ({ align: head === '' ? 'left' : 'right' })),
+    used.map(([head]) => (head === '' ? 'left' : 'right')),
     [used.map(([head]) => options.paint('dim', head)), ...rows],
     options.cut,
   );

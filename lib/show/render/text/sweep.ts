@@ -9,7 +9,7 @@ import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { plot, type Series } from '../plot.ts';
 import { isFailed, isMeasured, timeToUse } from '../sweep-steps.ts';
-import { type Column, hanging, table } from '../text-layout.ts';
+import { hanging, table } from '../text-layout.ts';
 import { sections } from './frame.ts';
 import { firstLines, outcomeLines, probeHeader, unsupportedLines } from './probe-header.ts';
 
@@ -69,8 +69,6 @@ function seriesOf(
   }));
 }
 
-const NUMBER: Column = { align: 'right' };
-
 function kindTable(report: SweepReport, kind: AllocatorKind, options: RenderOptions): string[] {
   const steps = report.steps.filter((step) => step.kind === kind);
   const call = report.kinds.find((support) => support.kind === kind)?.call ?? null;
@@ -87,15 +85,7 @@ function kindTable(report: SweepReport, kind: AllocatorKind, options: RenderOpti
     msColumn(measured.map((step) => step.freeMs?.median ?? null)),
   ];
   const rows = measured.map((_, index) => cells.map((column) => column[index] ?? ''));
-  const columns: Column[] = [
-    NUMBER,
-    ...(tensors ? [{ align: 'left' } as const] : []),
-    NUMBER,
-    NUMBER,
-    NUMBER,
-    NUMBER,
-    NUMBER,
-  ];
+  const columns = heads.map((head) => (head === 'tensor' ? 'left' : 'right'));
   const notes = [call === null ? null : clean(call), report.repeat > 1 ? `medians of ${report.repeat}` : null];
   const note = notes.filter((part) => part !== null).join(', ');
   return [

@@ -79,7 +79,7 @@ describe('a table', () => {
       ['模型.gguf', '4.0 GiB', 'vllm'],
       ['model.gguf', '12.0 GiB', 'ollama'],
     ];
-    const lines = table([{ align: 'left' }, { align: 'right' }, { align: 'left' }], rows, 60);
+    const lines = table(['left', 'right', 'left'], rows, 60);
     const columns = lines.map((line) => widthOf(line.slice(0, line.lastIndexOf('GiB'))));
     expect(columns[0]).toBe(columns[1]);
     expect(padEnd('模型', 6)).toBe('模型  ');

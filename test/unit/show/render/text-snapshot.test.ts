@@ -298,7 +298,7 @@ describe('text', () => {
   it('aligns, truncates and hangs', () => {
     expect(
       table(
-        [{ align: 'left' }, { align: 'right' }],
+        ['left', 'right'],
         [
           ['a', '1'],
           ['bb', '22'],
@@ -306,9 +306,7 @@ describe('text', () => {
         80,
       ),
     ).toEqual(['a    1', 'bb  22']);
-    expect(table([{ align: 'left' }, { align: 'left', flexible: true }], [['a', 'long text here']], 13)).toEqual([
-      'a  long text…',
-    ]);
+    expect(table(['left', 'flexible'], [['a', 'long text here']], 13)).toEqual(['a  long text…']);
     expect(truncate('abcdef', 4)).toBe('abc…');
     expect(hanging('OK  ', 'one two three four five six', 24)).toEqual(['OK  one two three four', '    five six']);
     expect(padEnd('\x1b[1ma\x1b[0m', 3)).toBe('\x1b[1ma\x1b[0m  ');
