@@ -26,7 +26,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const stdout = createTerminal(io.stdout, io.env, noColor);
   const stderr = createTerminal(io.stderr, io.env, noColor);
   try {
-    return await dispatch(argv, json, stdout, stderr, io);
+    return await dispatch(argv, { json, stdout, stderr, stdin: io.stdin, env: io.env });
   } catch (error) {
     const debug = (io.env.UMAPROBE_DEBUG ?? '') !== '' || /\bumaprobe\b/.test(io.env.NODE_DEBUG ?? '');
     const failure = describe(error, debug);
@@ -36,13 +36,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-async function dispatch(
-  argv: readonly string[],
-  json: boolean,
-  stdout: Terminal,
-  stderr: Terminal,
-  io: Io,
-): Promise<number> {
+type Surroundings = Pick<Context, 'json' | 'stdout' | 'stderr' | 'stdin' | 'env'>;
+
+async function dispatch(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { stdout } = surroundings;
   const { name, typed, args } = route(argv);
   const dashes = args.includes('--') ? args.indexOf('--') : args.length;
   const options = args.slice(0, dashes);
@@ -53,12 +50,17 @@ async function dispatch(
   const entry = find(name);
   if (entry === undefined) throw new UsageError(`"${name}" is not a command.`);
   const command = await lazy(() => listed(entry))();
-  const parsed = parse(command, args);
-  if (parsed.values.help === true) return print((inFull ? commandHelp : shortCommandHelp)(command, stdout), stdout);
-  const context: Context = { ...parsed, commands: loadCommands, json, stdout, stderr, stdin: io.stdin, env: io.env };
-  if (parsed.values.version === true) return show(await (await loadVersion()).run(context), context);
-  await enterMachine(command, parsed);
-  return show(await command.run(context), context);
+  try {
+    const parsed = parse(command, args);
+    if (parsed.values.help === true) return print((inFull ? commandHelp : shortCommandHelp)(command, stdout), stdout);
+    const context: Context = { ...parsed, commands: loadCommands, ...surroundings };
+    if (parsed.values.version === true) return show(await (await loadVersion()).run(context), context);
+    await enterMachine(command, parsed);
+    return show(await command.run(context), context);
+  } catch (error) {
+    if (error instanceof UsageError) error.command ??= name;
+    throw error;
+  }
 }
 
 /** `--version` is the command `version`. */
@@ -80,7 +82,6 @@ async function enterMachine(command: Command, { values }: Parsed): Promise<void>
       command.arguments.min === 0
         ? `${command.name} reads no machine, so --sim does not apply.`
         : `${command.name} takes its machine as an argument, without --sim: umaprobe ${command.name} ${machine}.`,
-      command.name,
     );
   }
   const { activate, loadMachine, simulate } = await lazy(() => import('../sim.ts'))();

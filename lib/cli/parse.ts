@@ -110,11 +110,10 @@ export function parse(command: Command, args: readonly string[]): Parsed {
     const isOurs = program === null || token.index < program;
     if (token.kind === 'option' && isOurs) checkOption(token, args[token.index] ?? '', table, command.name);
   }
-  if (program !== null) throw new UsageError(dashesMissing(command, args, program), command.name);
+  if (program !== null) throw new UsageError(dashesMissing(command, args, program));
   checkRepeats(
     tokens.filter((token) => token.kind === 'option'),
     table,
-    command.name,
   );
   const dashes = tokens.find((token) => token.kind === 'option-terminator');
   const rest = dashes === undefined ? [] : args.slice(dashes.index + 1);
@@ -139,14 +138,14 @@ interface OptionToken {
 function checkOption(token: OptionToken, typed: string, table: OptionTable, command: string): void {
   const spec = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
   if (spec === undefined) {
-    throw new UsageError(`${command} has no option ${token.rawName}.${optionHint(token, typed, table)}`, command);
+    throw new UsageError(`${command} has no option ${token.rawName}.${optionHint(token, typed, table)}`);
   }
   if (spec.type === 'boolean' && token.value !== undefined) {
-    throw new UsageError(`${token.rawName} takes no value, got "${token.value}".`, command);
+    throw new UsageError(`${token.rawName} takes no value, got "${token.value}".`);
   }
   const swallowed = token.inlineValue === false && token.value?.startsWith('--') === true;
   if (spec.type === 'string' && (token.value === undefined || token.value === '' || swallowed)) {
-    throw new UsageError(`${token.rawName} needs a value: ${token.rawName} ${spec.placeholder ?? '<value>'}.`, command);
+    throw new UsageError(`${token.rawName} needs a value: ${token.rawName} ${spec.placeholder ?? '<value>'}.`);
   }
 }
 
@@ -191,12 +190,11 @@ function dashesMissing({ name }: Command, args: readonly string[], program: numb
 }
 
 /** Only lists add up: anything else with two values would lose one. */
-function checkRepeats(tokens: readonly OptionToken[], table: OptionTable, command: string): void {
+function checkRepeats(tokens: readonly OptionToken[], table: OptionTable): void {
   for (const { name, rawName } of tokens) {
     if (table[name]?.type !== 'string' || table[name].list === true) continue;
     const values = tokens.filter((token) => token.name === name).map(({ value = '' }) => `"${value}"`);
-    if (values.length > 1)
-      throw new UsageError(`${rawName} takes one value, and is given ${values.join(' and ')}.`, command);
+    if (values.length > 1) throw new UsageError(`${rawName} takes one value, and is given ${values.join(' and ')}.`);
   }
 }
 
@@ -205,11 +203,11 @@ function checkPositionals(command: Command, positionals: readonly string[], dash
   const usage = `umaprobe ${command.name}${command.usage === '' ? '' : ` ${command.usage}`}`;
   if (positionals.length > max) {
     const extra = positionals[max] ?? '';
-    throw new UsageError(`${command.name} ${whyNot(command, extra)}.${misplacedHint(command, extra)}`, command.name);
+    throw new UsageError(`${command.name} ${whyNot(command, extra)}.${misplacedHint(command, extra)}`);
   }
-  if (positionals.length < min) throw new UsageError(`An argument is missing: ${usage}.`, command.name);
+  if (positionals.length < min) throw new UsageError(`An argument is missing: ${usage}.`);
   if (dashes && afterDashes === false) {
-    throw new UsageError(`${command.name} takes nothing after "--".`, command.name);
+    throw new UsageError(`${command.name} takes nothing after "--".`);
   }
 }
 

@@ -25,7 +25,7 @@ export const cacheEvictCommand: Command = {
     const { values, positionals, rest } = context;
     const paths = [...positionals, ...rest];
     const chosen = { ...ownOptions(values, TOP, 'cache evict'), ...typedOptions(values, SYNC, 'cache evict') };
-    if (paths.length === 0) throw new UsageError('Name the files or folders to evict.', 'cache evict');
+    if (paths.length === 0) throw new UsageError('Name the files or folders to evict.');
     return walk(context, (options) => evictFiles(paths, { ...chosen, ...options }), evictPage);
   },
 };

@@ -69,13 +69,13 @@ async function needOf(context: Context): Promise<FitNeed> {
   const hasParams = isGiven(values, 'params');
   const second = model === undefined ? (hasParams ? '--params' : null) : '--model';
   if (needBytes !== undefined && second !== null)
-    throw new UsageError(`--need and ${second} both say what is loaded: give one.`, NAME);
+    throw new UsageError(`--need and ${second} both say what is loaded: give one.`);
   if (needBytes !== undefined) {
-    checkSizeAlone('--need', values, NAME);
+    checkSizeAlone('--need', values);
     return { bytes: needBytes };
   }
   if (second === null)
-    throw new UsageError('What shall fit into each machine? Give --need 96GiB, --model or --params 70e9.', NAME);
+    throw new UsageError('What shall fit into each machine? Give --need 96GiB, --model or --params 70e9.');
   const named = await readFromHub(modelOf(values, model === undefined ? [] : [model], NAME), context);
   return { model: named, use: estimateOptions(values, NAME) };
 }

@@ -26,37 +26,34 @@ export function machinesOf({ positionals, rest, stdin, values }: Context, comman
   const { hosts, ...options } = typedOptions(values, CLUSTER, command);
   const hostfile = text(values, 'hostfile');
   if (more.length > 0 || (word !== undefined && word !== '-'))
-    throw new UsageError(`"${word === '-' ? more[0] : word}" is no option; machines are named by --hosts.`, command);
+    throw new UsageError(`"${word === '-' ? more[0] : word}" is no option; machines are named by --hosts.`);
   const given = [word === '-' ? '-' : null, hosts && '--hosts', hostfile && '--hostfile'].filter(
     (name) => name != null,
   );
   if (given.length === 0)
-    throw new UsageError(
-      'Which machines? Give --hosts spark-1,spark-2, --hostfile, or - for answers from a pipe.',
-      command,
-    );
-  if (given.length > 1) throw new UsageError(`${given.join(' and ')} both say which machines: give one.`, command);
+    throw new UsageError('Which machines? Give --hosts spark-1,spark-2, --hostfile, or - for answers from a pipe.');
+  if (given.length > 1) throw new UsageError(`${given.join(' and ')} both say which machines: give one.`);
   if (word === '-') {
     const option = ['deadline', 'command', 'copy'].find((name) => isGiven(values, name));
-    if (option === undefined) return { answers: fromPipe(stdin, command), ...options };
-    throw new UsageError(`--${option} is for hosts that are asked; - reads what has been printed.`, command);
+    if (option === undefined) return { answers: fromPipe(stdin), ...options };
+    throw new UsageError(`--${option} is for hosts that are asked; - reads what has been printed.`);
   }
-  if (options.expect !== undefined) throw new UsageError('--expect needs -: of hosts each is expected.', command);
+  if (options.expect !== undefined) throw new UsageError('--expect needs -: of hosts each is expected.');
   if (options.command !== undefined && options.copy !== undefined)
-    throw new UsageError('--command and --copy both say what is run there: give one.', command);
+    throw new UsageError('--command and --copy both say what is run there: give one.');
   if (options.copy !== undefined) closeSync(openNamedFile('--copy', options.copy));
-  return { hosts: hosts ?? fromFile(hostfile ?? '', command), ...options };
+  return { hosts: hosts ?? fromFile(hostfile ?? ''), ...options };
 }
 
-function fromPipe(stdin: NodeJS.ReadStream, command: string): NodeJS.ReadStream {
+function fromPipe(stdin: NodeJS.ReadStream): NodeJS.ReadStream {
   if (!stdin.isTTY) return stdin;
-  throw new UsageError('- reads answers from a pipe, and stdin is a terminal.', command);
+  throw new UsageError('- reads answers from a pipe, and stdin is a terminal.');
 }
 
-function fromFile(path: string, command: string): readonly string[] {
+function fromFile(path: string): readonly string[] {
   const hosts = hostsOfFile(readNamedFile('--hostfile', path, MiB));
   const what = `--hostfile "${path}"`;
-  if (hosts.length === 0) throw new UsageError(`${what} names no machine; expected one in each line.`, command);
+  if (hosts.length === 0) throw new UsageError(`${what} names no machine; expected one in each line.`);
   const names = hosts.map(({ name }) => name);
   return checkHosts(names, what, (index) => `${what}, line ${hosts[index]?.line}`);
 }

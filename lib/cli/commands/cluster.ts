@@ -49,7 +49,7 @@ export const clusterCommand: Command = {
     const options = machinesOf(context, NAME);
     const { exact, intervalMs, watch } = ownOptions(values, OWN, NAME);
     if (watch) return finished(await follow(context, options, intervalMs));
-    if (isGiven(values, 'interval')) throw new UsageError('--interval needs --watch.', NAME);
+    if (isGiven(values, 'interval')) throw new UsageError('--interval needs --watch.');
     const document = await unlessInterrupted(context, options, cluster);
     if (typeof document === 'number') return finished(document);
     return shown(document, clusterPage, exitCodeOf(document), { exact });
@@ -66,7 +66,7 @@ function exitCodeOf({ level }: ClusterReport): number {
 /** Round after round until a signal, or q; the exit code is that of the last one. */
 async function follow(context: Context, options: ClusterOptions, intervalMs: number): Promise<number> {
   const { json, stderr, stdin, stdout, values } = context;
-  if (options.answers !== undefined) throw new UsageError('--watch asks hosts again; a pipe answers once.', NAME);
+  if (options.answers !== undefined) throw new UsageError('--watch asks hosts again; a pipe answers once.');
   const abort = new AbortController();
   const interrupt = onInterrupt(() => abort.abort());
   let last: ClusterReport | null = null;

@@ -57,7 +57,6 @@ export const compareCommand: Command = {
     if (a.schema !== b.schema)
       throw new UsageError(
         `"${nameA}" is ${KINDS[a.schema]}, and "${nameB}" is ${KINDS[b.schema]}: name two of one kind.`,
-        NAME,
       );
     const document = await compare(a, b);
     const outcome = shown(document, comparePage, EXIT.success, { hostName: hostname() });
@@ -71,16 +70,16 @@ async function documentOf(name: string): Promise<Comparable> {
   if (stat?.isDirectory() === true) {
     const recording = await readRecord({ folder: name, sessions: 1 });
     if (recording.sessions.length > 0) return recording;
-    throw new UsageError(`"${name}" is a folder without a recording; expected ${EXPECTED}.`, NAME);
+    throw new UsageError(`"${name}" is a folder without a recording; expected ${EXPECTED}.`);
   }
   if (stat === undefined && !name.includes('/') && !name.endsWith('.json')) return machineSnapshot(name);
   const document = objectIn(readNamedFile('compare', name, MAX_BYTES));
-  if (document === null) throw new UsageError(`"${name}" is not one JSON document; expected ${EXPECTED}.`, NAME);
+  if (document === null) throw new UsageError(`"${name}" is not one JSON document; expected ${EXPECTED}.`);
   const { schema } = document;
   if (schema === 'umaprobe/machine/1' || (schema === undefined && 'extends' in document)) return machineSnapshot(name);
   if (typeof schema === 'string' && Object.hasOwn(KINDS, schema)) return document as unknown as Comparable;
   const has = typeof schema === 'string' ? `has the schema ${jsonString(schema)}` : 'has no schema';
-  throw new UsageError(`"${name}" ${has}; expected ${EXPECTED}.`, NAME);
+  throw new UsageError(`"${name}" ${has}; expected ${EXPECTED}.`);
 }
 
 function jsonString(text: string): string {
@@ -95,5 +94,5 @@ async function machineSnapshot(nameOrFile: string): Promise<Comparable> {
   const document = await callCommand({ args }, new AbortController().signal).catch(() => null);
   const schema = document?.schema;
   if (typeof schema === 'string' && Object.hasOwn(KINDS, schema)) return document as unknown as Comparable;
-  throw new UsageError(`"${nameOrFile}" gave no snapshot: umaprobe snapshot --sim ${nameOrFile} says why.`, NAME);
+  throw new UsageError(`"${nameOrFile}" gave no snapshot: umaprobe snapshot --sim ${nameOrFile} says why.`);
 }

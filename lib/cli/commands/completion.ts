@@ -29,9 +29,9 @@ export const completionCommand: Command = {
     if (shell === undefined) {
       const known = Object.keys(SHELLS);
       const hint = didYouMean(word, known) || ` There are ${known.join(', ')}.`;
-      throw new UsageError(`There is no completion for "${word}".${hint}`, 'completion');
+      throw new UsageError(`There is no completion for "${word}".${hint}`);
     }
-    if (json) throw new UsageError('completion prints a script; --json does not apply.', 'completion');
+    if (json) throw new UsageError('completion prints a script; --json does not apply.');
     const script = SHELLS[shell](
       shellTree(
         await commands(),

@@ -43,16 +43,10 @@ export const MODEL_OPTIONS = optionTable(MODEL, USE);
  *
  * @param option of the size. @param other what else was given and does not go with it.
  */
-export function checkSizeAlone(
-  option: string,
-  values: OptionValues,
-  command: string,
-  other: string | null = null,
-): void {
+export function checkSizeAlone(option: string, values: OptionValues, other: string | null = null): void {
   const name = Object.keys(MODEL_OPTIONS).find((each) => each !== 'for' && isGiven(values, each));
   const second = other ?? (name === undefined ? null : `--${name}`);
-  if (second !== null)
-    throw new UsageError(`${option} is a size without a model, so it does not go with ${second}.`, command);
+  if (second !== null) throw new UsageError(`${option} is a size without a model, so it does not go with ${second}.`);
 }
 
 const OWN = {
@@ -102,17 +96,17 @@ async function run(context: Context): Promise<CommandOutcome> {
 export function modelOf(values: OptionValues, named: readonly string[], command: string): string | ModelDescription {
   const [model, second] = named;
   const { dtype, hidden, params } = ownOptions(values, MODEL, command);
-  if (second !== undefined) throw new UsageError(`One model is expected; "${second}" is a second.`, command);
+  if (second !== undefined) throw new UsageError(`One model is expected; "${second}" is a second.`);
   if (model !== undefined && params !== undefined)
-    throw new UsageError(`"${model}" and --params both name a model: give one of them.`, command);
+    throw new UsageError(`"${model}" and --params both name a model: give one of them.`);
   if (params !== undefined) return { params, ...defined({ dtype, hidden }) };
-  if (hidden !== undefined) throw new UsageError('--hidden needs --params: a model has its own.', command);
+  if (hidden !== undefined) throw new UsageError('--hidden needs --params: a model has its own.');
   if (dtype !== undefined && !isTraining(values, command))
-    throw new UsageError('--dtype needs --params, or a --use that trains: a model has its own.', command);
+    throw new UsageError('--dtype needs --params, or a --use that trains: a model has its own.');
   if (model !== undefined && /^\d+(\.\d+)?[bm]$/i.test(model) && !existsSync(model))
-    throw new UsageError(`There is no model "${model}". Did you mean --params ${model}?`, command);
+    throw new UsageError(`There is no model "${model}". Did you mean --params ${model}?`);
   if (model === undefined)
-    throw new UsageError('A model is expected: a folder, a file, a name in a store, or --params 70e9.', command);
+    throw new UsageError('A model is expected: a folder, a file, a name in a store, or --params 70e9.');
   return model;
 }
 
@@ -142,7 +136,6 @@ function isTraining(values: OptionValues, command: string): boolean {
 function parallel(
   { decodeContextParallel: context, pipelineParallel: pipeline, tensorParallel: tensor }: EstimateOptions,
   nodes: number | undefined,
-  command: string,
 ): EstimateOptions {
   const isSaid = tensor !== undefined || pipeline !== undefined;
   const tensorParallel = isSaid ? tensor : nodes;
@@ -150,12 +143,10 @@ function parallel(
   if (nodes !== undefined && ranks !== nodes)
     throw new UsageError(
       `--nodes ${nodes} has a rank on each machine, and the options divide the model among ${ranks}.`,
-      command,
     );
   if (context !== undefined && (tensorParallel ?? 1) % context !== 0)
     throw new UsageError(
       `--decode-context-parallel ${context} divides the ranks of --tensor-parallel, which are ${tensorParallel ?? 1}.`,
-      command,
     );
   return defined({ tensorParallel });
 }
@@ -169,9 +160,9 @@ function checkPurpose(values: OptionValues, command: string): void {
   const trains = isTraining(values, command);
   const other = OF_TRAINING.find((name) => isGiven(values, name));
   if (!trains && other !== undefined)
-    throw new UsageError(`--${other} is an option of training: name a --use that trains, such as lora.`, command);
+    throw new UsageError(`--${other} is an option of training: name a --use that trains, such as lora.`);
   if (trains && isGiven(values, 'sequences'))
-    throw new UsageError('--sequences is an option of inference: a training has --batch.', command);
+    throw new UsageError('--sequences is an option of inference: a training has --batch.');
 }
 
 /** Options of the estimate; an option that was not given is left out. */
@@ -182,5 +173,5 @@ export function estimateOptions(values: OptionValues, command: string): Estimate
   // Of a number of parameters --dtype is that of the weights.
   const trains = isTraining(values, command) && !isGiven(values, 'params');
   const { dtype } = trains ? typedOptions(values, { dtype: { ...TRAINING_TYPE, help: '' } }, command) : {};
-  return { ...use, ...parallel(use, nodes, command), ...defined({ dtype }) };
+  return { ...use, ...parallel(use, nodes), ...defined({ dtype }) };
 }

@@ -85,7 +85,6 @@ function fileText(path: string): Iterable<Uint8Array> {
   if (/\s/.test(path) && !existsSync(path))
     throw new UsageError(
       `--error "${path}": there is no file of this name. To paste a message: umaprobe explain --error -.`,
-      'explain',
     );
   if (!/^\/dev\/(stdin|fd\/\d+)$/.test(path)) return pieces(openNamedFile('--error', path), path);
   try {
@@ -124,5 +123,5 @@ function refuseCompressed(start: Uint8Array, name: string): void {
   const format = COMPRESSED.find(({ magic }) => magic.every((byte, index) => start[index] === byte));
   if (format === undefined) return;
   const file = name === 'stdin' ? 'FILE' : name;
-  throw new UsageError(`${name} is compressed: ${format.command} ${file} | umaprobe explain --error -`, 'explain');
+  throw new UsageError(`${name} is compressed: ${format.command} ${file} | umaprobe explain --error -`);
 }

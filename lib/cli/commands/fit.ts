@@ -148,7 +148,7 @@ async function runTogether(context: Context, named: readonly string[]): Promise<
 function togetherProgram(values: OptionValues, named: readonly string[]): TogetherProgram {
   const asked = ['table', 'largest', 'solve', 'bytes', 'params', 'utilization'].find((name) => isGiven(values, name));
   if (asked !== undefined)
-    throw new UsageError(`--${asked} is a question about one model, and ${named.length} are named.`, NAME);
+    throw new UsageError(`--${asked} is a question about one model, and ${named.length} are named.`);
   const typed = text(values, 'for');
   const program = TOGETHER_PROGRAMS.find((name) => name === typed);
   if (program !== undefined) return program;
@@ -157,7 +157,6 @@ function togetherProgram(values: OptionValues, named: readonly string[]): Togeth
     typed === undefined
       ? `${named.length} models on one machine need --for with one of ${list}.`
       : `${named.length} models on one machine are judged for ${list}: what ${typed} takes depends on what is free at its start, or grows later.`,
-    NAME,
   );
 }
 
@@ -246,16 +245,16 @@ function checkQuestion(values: OptionValues, words: readonly string[]): void {
   const onlyFlags = isOn(values, 'flags');
   const other = isGiven(values, 'solve') ? '--solve' : onlyFlags ? '--flags' : null;
   if (isOn(values, 'table') && other !== null)
-    throw new UsageError(`--table and ${other} are two questions: give one of them.`, NAME);
+    throw new UsageError(`--table and ${other} are two questions: give one of them.`);
   const named = isGiven(values, 'bytes') ? '--bytes' : (words[0] ?? (isGiven(values, 'params') ? '--params' : null));
   const second = named !== null ? named : isGiven(values, 'use') ? '--use' : isOn(values, 'table') ? '--table' : other;
   if (isOn(values, 'largest') && second !== null)
-    throw new UsageError(`--largest is a question of its own, so it does not go with ${second}.`, NAME);
+    throw new UsageError(`--largest is a question of its own, so it does not go with ${second}.`);
   if (!onlyFlags) return;
   const program = text(values, 'for');
-  if (program === undefined) throw new UsageError('--flags needs --for.', NAME);
+  if (program === undefined) throw new UsageError('--flags needs --for.');
   if (program === 'torch')
-    throw new UsageError('--flags needs a program with flags: PyTorch has none, its settings are in your code.', NAME);
+    throw new UsageError('--flags needs a program with flags: PyTorch has none, its settings are in your code.');
 }
 
 /** Subject of the question. */
@@ -267,15 +266,15 @@ function subjectOf(values: OptionValues, named: readonly string[]): Subject | nu
   const hasModel = named.length > 0 || isGiven(values, 'params');
   if (typeof bytes === 'number') {
     const question = table ? '--table' : isGiven(values, 'solve') ? '--solve' : null;
-    checkSizeAlone('--bytes', values, NAME, named[0] === undefined ? question : `"${named[0]}"`);
+    checkSizeAlone('--bytes', values, named[0] === undefined ? question : `"${named[0]}"`);
     return { bytes };
   }
   const [name = ''] = named;
   if (/[kmgt]i?b$/i.test(name) && parseSize(name) !== null && !existsSync(name))
-    throw new UsageError(`There is no model "${name}". Did you mean --bytes ${name}?`, NAME);
+    throw new UsageError(`There is no model "${name}". Did you mean --bytes ${name}?`);
   if (hasModel) return { model: modelOf(values, named, NAME) };
   if (table || largest) return null;
-  throw new UsageError('What shall fit? Name a model, or give --params 70e9 or --bytes 100GiB.', NAME);
+  throw new UsageError('What shall fit? Name a model, or give --params 70e9 or --bytes 100GiB.');
 }
 
 async function readMachine(values: OptionValues): Promise<Snapshot> {
@@ -302,10 +301,9 @@ function titleOf(subject: Subject<ModelInput>, estimated: EstimateReport | null)
 export function fitOptionsOf(values: OptionValues, command = NAME): FitOptions {
   const options = typedOptions(values, { program: ESTIMATE.program, ...PROGRAM }, command);
   const { program, programVersion, utilization } = options;
-  if (programVersion !== undefined && program === undefined)
-    throw new UsageError('--program-version needs --for.', command);
+  if (programVersion !== undefined && program === undefined) throw new UsageError('--program-version needs --for.');
   if (utilization !== undefined && program !== 'vllm' && program !== 'sglang' && program !== 'trtllm')
-    throw new UsageError('--utilization needs --for vllm, sglang or trtllm.', command);
+    throw new UsageError('--utilization needs --for vllm, sglang or trtllm.');
   return options;
 }
 

@@ -62,12 +62,9 @@ export const guardCommand: Command = {
   async run(context) {
     const target = targetOf(context);
     if (target === null && context.rest.length === 0)
-      throw new UsageError('A program is missing after "--", such as umaprobe guard -- python3 train.py.', 'guard');
+      throw new UsageError('A program is missing after "--", such as umaprobe guard -- python3 train.py.');
     if (target !== null && context.rest.length > 0)
-      throw new UsageError(
-        'guard takes either a program after "--", or one of --pid, --cgroup, --unit and --system.',
-        'guard',
-      );
+      throw new UsageError('guard takes either a program after "--", or one of --pid, --cgroup, --unit and --system.');
     const options: GuardOptions = {
       ...typedOptions(context.values, GUARD, 'guard'),
       stdio: context.json ? 'stderr' : 'inherit',
@@ -79,10 +76,9 @@ export const guardCommand: Command = {
 
 function targetOf({ values }: Context): GuardTarget | null {
   const given = TARGETS.filter((name) => isGiven(values, name));
-  if (given.length > 1)
-    throw new UsageError(`guard watches one thing: --${given.join(' and --')} exclude each other.`, 'guard');
+  if (given.length > 1) throw new UsageError(`guard watches one thing: --${given.join(' and --')} exclude each other.`);
   if (isGiven(values, 'policy') && !isGiven(values, 'system'))
-    throw new UsageError('--policy says what --system may stop: give both.', 'guard');
+    throw new UsageError('--policy says what --system may stop: give both.');
   const { cgroup, pid, policy = {}, system, unit } = ownOptions(values, OWN, 'guard');
   if (system) return { system: policy };
   if (cgroup !== undefined) return { cgroup };
@@ -95,7 +91,7 @@ function readPolicy(path: string): GuardPolicy {
   try {
     return checkPolicy(JSON.parse(json));
   } catch (error) {
-    throw new UsageError(`--policy "${clean(path)}": ${clean((error as Error).message)}.`, 'guard');
+    throw new UsageError(`--policy "${clean(path)}": ${clean((error as Error).message)}.`);
   }
 }
 

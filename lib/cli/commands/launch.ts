@@ -74,7 +74,7 @@ async function run(context: Context): Promise<CommandOutcome> {
   const { rest, values } = context;
   const [file] = rest;
   if (file === undefined)
-    throw new UsageError('A program is missing after "--", such as umaprobe launch -- vllm serve model.', NAME);
+    throw new UsageError('A program is missing after "--", such as umaprobe launch -- vllm serve model.');
   const isDryRun = isOn(values, 'dry-run');
   const reports = reportsOf(context, NAME);
   const interrupt = isDryRun ? null : onInterrupt();
@@ -107,8 +107,8 @@ async function run(context: Context): Promise<CommandOutcome> {
 function optionsOf(values: OptionValues, command: readonly string[]): LaunchOptions {
   const options = typedOptions(values, ROWS, NAME);
   if (options.bytes !== undefined && options.model !== undefined)
-    throw new UsageError('--bytes and --model both say what is loaded: give one of them.', NAME);
-  if (options.bytes !== undefined) checkSizeAlone('--bytes', values, NAME);
+    throw new UsageError('--bytes and --model both say what is loaded: give one of them.');
+  if (options.bytes !== undefined) checkSizeAlone('--bytes', values);
   const use = typedOptions(values, USE, NAME);
   return { ...options, command, ...(Object.keys(use).length === 0 ? {} : { use }) };
 }

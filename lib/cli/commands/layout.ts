@@ -79,18 +79,17 @@ type Parts = Readonly<Record<string, number>>;
 function partsOf({ values, positionals }: Context): Parts | '13b' {
   const preset = text(values, 'preset');
   if (preset !== undefined) {
-    if (positionals.length > 0) throw new UsageError(`--preset cannot be combined with "${positionals[0]}".`, NAME);
-    if (preset !== '13b') throw new UsageError(`--preset "${preset}" is not a preset: there is 13b.`, NAME);
+    if (positionals.length > 0) throw new UsageError(`--preset cannot be combined with "${positionals[0]}".`);
+    if (preset !== '13b') throw new UsageError(`--preset "${preset}" is not a preset: there is 13b.`);
     return preset;
   }
   const [first] = positionals;
-  if (first === undefined)
-    throw new UsageError('Parts are missing: give name=size, a JSON file, or --preset 13b.', NAME);
+  if (first === undefined) throw new UsageError('Parts are missing: give name=size, a JSON file, or --preset 13b.');
   if (positionals.length === 1 && !first.includes('=')) return partsOfFile(first);
   return unique(
     positionals.map((word) => {
       const at = word.lastIndexOf('=');
-      if (at < 1) throw new UsageError(`"${word}" is not a part, such as weights=26GB.`, NAME);
+      if (at < 1) throw new UsageError(`"${word}" is not a part, such as weights=26GB.`);
       return [word.slice(0, at), sizeOf(word.slice(at + 1), `The part ${word.slice(0, at)}`, NAME)];
     }),
   );
@@ -98,31 +97,28 @@ function partsOf({ values, positionals }: Context): Parts | '13b' {
 
 function unique(pairs: readonly (readonly [string, number])[]): Parts {
   const twice = pairs.find(([name], index) => pairs.findIndex(([other]) => other === name) !== index);
-  if (twice !== undefined) throw new UsageError(`The part "${twice[0]}" is given twice.`, NAME);
+  if (twice !== undefined) throw new UsageError(`The part "${twice[0]}" is given twice.`);
   return Object.fromEntries(pairs);
 }
 
 function partsOfFile(path: string): Parts {
   const parsed = parse(path, read(path));
   if (!isObject(parsed))
-    throw new UsageError(`${path}: not an object of names and sizes, such as {"weights": "26GB"}.`, NAME);
+    throw new UsageError(`${path}: not an object of names and sizes, such as {"weights": "26GB"}.`);
   const pairs = Object.entries(parsed).map(([name, value]: [string, unknown]) => {
     const what = `${path}: the part ${name}`;
     if (typeof value === 'string') return [name, sizeOf(value, what, NAME)] as const;
     // A number is bytes, as in the library.
     if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return [name, value] as const;
-    throw new UsageError(
-      `${what} is ${JSON.stringify(value)}; expected a whole number of bytes or a size in quotes.`,
-      NAME,
-    );
+    throw new UsageError(`${what} is ${JSON.stringify(value)}; expected a whole number of bytes or a size in quotes.`);
   });
-  if (pairs.length === 0) throw new UsageError(`${path}: it has no parts.`, NAME);
+  if (pairs.length === 0) throw new UsageError(`${path}: it has no parts.`);
   return Object.fromEntries(pairs);
 }
 
 function read(path: string): string {
   if (!path.includes('/') && !path.endsWith('.json') && !existsSync(path))
-    throw new UsageError(`"${path}" is neither a part, such as weights=26GB, nor a file.`, NAME);
+    throw new UsageError(`"${path}" is neither a part, such as weights=26GB, nor a file.`);
   return readNamedFile('the parts', path, MAX_FILE);
 }
 
@@ -130,6 +126,6 @@ function parse(path: string, content: string): unknown {
   try {
     return JSON.parse(content);
   } catch (error) {
-    throw new UsageError(`${path}: not JSON: ${error instanceof Error ? error.message : String(error)}.`, NAME);
+    throw new UsageError(`${path}: not JSON: ${error instanceof Error ? error.message : String(error)}.`);
   }
 }

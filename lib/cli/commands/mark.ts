@@ -20,8 +20,7 @@ export const markCommand: Command = {
   async run({ positionals, rest, values }) {
     const [words = ''] = [...positionals, ...rest];
     const { min, max } = LIMITS.markLength;
-    if (words.length < min || words.length > max)
-      throw new UsageError(`A mark has ${min} to ${max} characters.`, 'mark');
+    if (words.length < min || words.length > max) throw new UsageError(`A mark has ${min} to ${max} characters.`);
     await mark(words, text(values, 'folder'));
     return finished(EXIT.success);
   },

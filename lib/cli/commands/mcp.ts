@@ -24,7 +24,7 @@ export const mcpCommand: Command = {
 };
 
 async function run({ commands, json, stderr, stdin, stdout }: Context): Promise<CommandOutcome> {
-  if (json) throw new UsageError('mcp prints the protocol, which is JSON; --json does not apply.', 'mcp');
+  if (json) throw new UsageError('mcp prints the protocol, which is JSON; --json does not apply.');
   if (stdin.isTTY)
     stderr.write('umaprobe mcp is started by an agent, which writes JSON-RPC to its stdin; Ctrl-D ends it.\n');
   const load = async (name: string): Promise<Command> => {

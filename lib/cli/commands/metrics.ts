@@ -48,16 +48,16 @@ export const metricsCommand: Command = {
   readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'textfile', pattern: /\// } },
   async run({ json, stderr, values }) {
-    if (json) throw new UsageError('metrics prints text; umaprobe snapshot --json has the same numbers.', NAME);
+    if (json) throw new UsageError('metrics prints text; umaprobe snapshot --json has the same numbers.');
     const { intervalMs, textfile: folder, ...own } = ownOptions(values, OPTIONS, NAME);
     const limits = limitsOf(own);
     if (folder === undefined) {
-      if (intervalMs !== null) throw new UsageError('--interval needs --textfile.', NAME);
+      if (intervalMs !== null) throw new UsageError('--interval needs --textfile.');
       const metrics = await toMetrics(await snapshot({ ...PLAIN_READING, ...limits }));
       return { exitCode: EXIT.success, document: null, text: () => metrics };
     }
     const file = join(folder, FILE);
-    checkOutputs([{ what: '--textfile', path: file }], [], NAME);
+    checkOutputs([{ what: '--textfile', path: file }], []);
     const write = async (reading: Snapshot) => writeFileAtomic(file, await toMetrics(reading), MODE);
     if (intervalMs !== null && stderr.isTty)
       stderr.write(`${file} is written every ${formatDuration(intervalMs)}; Ctrl-C ends it.\n`);

@@ -34,8 +34,8 @@ export const prepareCommand: Command = {
 
 function requestedBytes(option: number | undefined, values: OptionValues, [word]: readonly string[]): number {
   if (word !== undefined && option !== undefined)
-    throw new UsageError(`The size is given twice: "${word}" and --bytes "${values.bytes}".`, NAME);
+    throw new UsageError(`The size is given twice: "${word}" and --bytes "${values.bytes}".`);
   if (word !== undefined) return sizeOf(word, 'The size', NAME);
-  if (option === undefined) throw new UsageError('A size is missing, such as 100GiB.', NAME);
+  if (option === undefined) throw new UsageError('A size is missing, such as 100GiB.');
   return option;
 }

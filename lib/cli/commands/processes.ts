@@ -49,7 +49,7 @@ export const processesCommand: Command = {
     const settings = ownOptions(values, OWN, 'processes');
     const reading = typedOptions(values, PROCESSES, 'processes');
     if (settings.watch) return follow(context, settings, reading);
-    if (isGiven(values, 'interval')) throw new UsageError('--interval needs --watch.', 'processes');
+    if (isGiven(values, 'interval')) throw new UsageError('--interval needs --watch.');
     const report = await processes(reading);
     return {
       exitCode: EXIT.success,

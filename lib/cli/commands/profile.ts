@@ -67,7 +67,7 @@ export const profileCommand: Command = {
   async run(context) {
     const { rest, values } = context;
     if (rest.length === 0)
-      throw new UsageError('A program is missing after "--", such as -- python train.py --bs {bs}.', NAME);
+      throw new UsageError('A program is missing after "--", such as -- python train.py --bs {bs}.');
     const reports = reportsOf(context, NAME);
     const options = optionsOf(values, rest);
     const { report, signalCode } = await runProfile(options, context);
@@ -89,7 +89,6 @@ function limitOf(word: string): { limitBytes: number; limitPool?: ProfilePool['n
   if (limitPool === undefined)
     throw new UsageError(
       `--limit "${word}" names no pool: write gpu=<size> or host=<size>, or the size alone for the one that the program competes for.`,
-      NAME,
     );
   return { limitBytes: sizeOf(bytes, `--limit ${limitPool}=`, NAME), limitPool };
 }
@@ -98,9 +97,9 @@ function optionsOf(values: OptionValues, command: readonly string[]): ProfileOpt
   const options = typedOptions(values, PROFILE, NAME);
   const { limit } = ownOptions(values, OWN, NAME);
   if (options.vary === undefined && options.bisect === undefined)
-    throw new UsageError('Say what varies: --vary batch_size=1,2,4,8, or --bisect context=1024..131072.', NAME);
+    throw new UsageError('Say what varies: --vary batch_size=1,2,4,8, or --bisect context=1024..131072.');
   if (options.vary !== undefined && options.bisect !== undefined)
-    throw new UsageError('--vary and --bisect exclude each other: give one of them.', NAME);
+    throw new UsageError('--vary and --bisect exclude each other: give one of them.');
   return { ...options, ...limit, command };
 }
 

@@ -53,19 +53,18 @@ export function reportsOf(
   ];
   const [first, second] = onStdout.filter((option) => option !== null);
   if (first !== undefined && second !== undefined)
-    throw new UsageError(`${first} and ${second} both write to stdout: give ${first.split(' ')[0]} a file.`, command);
-  if (html === '-')
-    throw new UsageError('--html "-" is not a file, and the page is too large for a terminal.', command);
+    throw new UsageError(`${first} and ${second} both write to stdout: give ${first.split(' ')[0]} a file.`);
+  if (html === '-') throw new UsageError('--html "-" is not a file, and the page is too large for a terminal.');
   const file = (name: string, path: string | undefined): NamedFile[] =>
     path === undefined ? [] : namedFiles(`--${name}`, [path]);
   const journal = journalOption(values);
   const others = [...file('journal', journal || undefined), ...file('sim', text(values, 'sim')), ...inputs];
   const written = Object.entries(forms).filter(([, path]) => path !== '-');
   const outputs = [...written.flatMap(([name, path]) => file(name, path)), ...file('html', html)];
-  checkOutputs(outputs, others, command);
+  checkOutputs(outputs, others);
   // Its own place depends on the machine, which a mistake in a name does not wait for.
   if (journal === undefined && outputs.length > 0 && PROBES.includes(command))
-    checkOutputs(outputs, file('journal', journalPath(journal) ?? undefined), command);
+    checkOutputs(outputs, file('journal', journalPath(journal) ?? undefined));
   return { ...forms, html };
 }
 

@@ -28,7 +28,7 @@ export const serveCommand: Command = {
   readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'listen', pattern: /^[\d.:[\]]+$/ } },
   async run({ json, stdout, values }) {
-    if (json) throw new UsageError('serve answers over HTTP; --json does not apply.', NAME);
+    if (json) throw new UsageError('serve answers over HTTP; --json does not apply.');
     const options = typedOptions(values, SERVE, NAME);
     const { listen = DEFAULT_LISTEN, tokenFile } = options;
     checkReach('--listen', parseListen('--listen', listen), tokenFile);

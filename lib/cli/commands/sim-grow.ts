@@ -47,13 +47,12 @@ export const simGrowCommand: Command = {
   readsMachine: false,
   arguments: { min: 0, max: 0, afterDashes: false },
   async run({ values, json, stdout }) {
-    if (json) throw new UsageError('sim grow prints lines while it runs; it has no document.', 'sim grow');
+    if (json) throw new UsageError('sim grow prints lines while it runs; it has no document.');
     const { gpu, holdMs, ...growth } = ownOptions(values, OPTIONS, 'sim grow');
     const curve = curveOf(growth);
     if (!isOnSimulatedMachine()) {
       throw new UsageError(
         'sim grow takes memory of a simulated machine only: umaprobe sim run gb10 -- umaprobe sim grow …',
-        'sim grow',
       );
     }
     let [printed, most] = [0, 0];
@@ -80,10 +79,10 @@ function pointsOf(typed: string, name: string): CurvePoint[] {
 function curveOf({ curve, rate, to }: Pick<CheckedOf<typeof OPTIONS>, 'curve' | 'rate' | 'to'>): CurvePoint[] {
   if (curve !== undefined) {
     if (rate === undefined && to === undefined) return curve;
-    throw new UsageError('--curve says times and sizes itself: leave out --rate and --to.', 'sim grow');
+    throw new UsageError('--curve says times and sizes itself: leave out --rate and --to.');
   }
   if (rate === undefined || to === undefined)
-    throw new UsageError('Say how it grows: --rate 4GiB/s --to 110GiB, or --curve 5s:20GiB,6s:80GiB.', 'sim grow');
+    throw new UsageError('Say how it grows: --rate 4GiB/s --to 110GiB, or --curve 5s:20GiB,6s:80GiB.');
   const afterMs = (to / rate) * 1000;
   checkTime(afterMs, '--rate');
   return [{ afterMs, bytes: to }];
@@ -91,8 +90,5 @@ function curveOf({ curve, rate, to }: Pick<CheckedOf<typeof OPTIONS>, 'curve' | 
 
 function checkTime(ms: number, option: string): void {
   if (ms <= LIMITS.holdMs.max) return;
-  throw new UsageError(
-    `${option} takes ${formatDuration(ms)}; at most ${formatDuration(LIMITS.holdMs.max)}.`,
-    'sim grow',
-  );
+  throw new UsageError(`${option} takes ${formatDuration(ms)}; at most ${formatDuration(LIMITS.holdMs.max)}.`);
 }

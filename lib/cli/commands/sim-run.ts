@@ -55,17 +55,13 @@ export const simRunCommand: Command = {
       json,
     } = context;
     if (rest.length === 0) {
-      throw new UsageError(
-        `A program is missing after "--", such as umaprobe sim run ${machine} -- free -g.`,
-        'sim run',
-      );
+      throw new UsageError(`A program is missing after "--", such as umaprobe sim run ${machine} -- free -g.`);
     }
-    if (json) throw new UsageError("sim run passes on the program's output; for JSON use --report <file>.", 'sim run');
+    if (json) throw new UsageError("sim run passes on the program's output; for JSON use --report <file>.");
     const { namespace, preload, report: file, scale } = ownOptions(values, OPTIONS, 'sim run');
-    if (file !== undefined)
-      checkOutputs([{ what: '--report', path: file }], [{ what: 'the machine', path: machine }], 'sim run');
+    if (file !== undefined) checkOutputs([{ what: '--report', path: file }], [{ what: 'the machine', path: machine }]);
     if (namespace && !preload) {
-      throw new UsageError('--namespace shows the files of the kernel, which --no-preload leaves out.', 'sim run');
+      throw new UsageError('--namespace shows the files of the kernel, which --no-preload leaves out.');
     }
     const loaded = loadMachine(machine);
     exitOnSignals();

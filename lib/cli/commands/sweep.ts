@@ -103,7 +103,7 @@ function sizesOf(values: OptionValues): Pick<SweepOptions, 'sizes' | 'range' | '
   const typed = Object.values(SIZE_SOURCES).map((names) => names.filter((name) => isGiven(values, name)));
   const [first, second] = typed.filter((names) => names.length > 0);
   if (second !== undefined)
-    throw new UsageError(`--${first?.[0]} and --${second[0]} both set the sizes: give one of them.`, NAME);
+    throw new UsageError(`--${first?.[0]} and --${second[0]} both set the sizes: give one of them.`);
   const own = ownOptions(values, TYPED_SIZES, NAME);
   if (own.sizes !== undefined) return { sizes: own.sizes };
   if (first === typed[1]) return { range: rangeOf(own, values) };
@@ -114,21 +114,17 @@ type Own = CheckedOf<typeof TYPED_SIZES>;
 
 function rangeOf({ from, step, to }: Own, values: OptionValues): NonNullable<SweepOptions['range']> {
   if (from === undefined || to === undefined)
-    throw new UsageError(
-      `A range needs both --from and --to; --${from === undefined ? 'from' : 'to'} is missing.`,
-      NAME,
-    );
-  if (to < from)
-    throw new UsageError(`--to "${text(values, 'to')}" is less than --from "${text(values, 'from')}".`, NAME);
+    throw new UsageError(`A range needs both --from and --to; --${from === undefined ? 'from' : 'to'} is missing.`);
+  if (to < from) throw new UsageError(`--to "${text(values, 'to')}" is less than --from "${text(values, 'from')}".`);
   return { from, to, ...defined({ step }) };
 }
 
 function tensorsOf({ dtype: dtypes, elements, shape: shapes }: Own): NonNullable<SweepOptions['tensors']> {
-  if (dtypes === undefined) throw new UsageError('Tensors need element types: --dtype float32,bf16.', NAME);
+  if (dtypes === undefined) throw new UsageError('Tensors need element types: --dtype float32,bf16.');
   if (shapes === undefined && elements === undefined)
-    throw new UsageError('Tensors need --shape 8192x8192 or --elements 1e9.', NAME);
+    throw new UsageError('Tensors need --shape 8192x8192 or --elements 1e9.');
   if (shapes !== undefined && elements !== undefined)
-    throw new UsageError('--shape and --elements both set the number of elements: give one of them.', NAME);
+    throw new UsageError('--shape and --elements both set the number of elements: give one of them.');
   return {
     dtypes,
     ...defined({ shapes, elements }),
@@ -137,7 +133,7 @@ function tensorsOf({ dtype: dtypes, elements, shape: shapes }: Own): NonNullable
 
 function sizeInList(word: string, name: string): number {
   if (!word.includes('..')) return sizeOf(word, name, NAME);
-  throw new UsageError(`${name} "${word}" is no list, such as 1GB,4GB; a range is --from 1GB --to 4GB.`, NAME);
+  throw new UsageError(`${name} "${word}" is no list, such as 1GB,4GB; a range is --from 1GB --to 4GB.`);
 }
 
 /** The element type with a name, in any case. */
@@ -145,15 +141,15 @@ function dtypeOf(word: string): DType {
   const type = dataType(word);
   if (type !== null) return type.name;
   const hint = didYouMean(word, DTYPES) || ` The types are ${DTYPES.join(', ')}.`;
-  throw new UsageError(`--dtype "${word}" is not an element type.${hint}`, NAME);
+  throw new UsageError(`--dtype "${word}" is not an element type.${hint}`);
 }
 
 /** "8192x8192" → [8192, 8192]. */
 function shapeOf(word: string, name: string): number[] {
   const shape = parseShape(word);
   if (shape === null || !shape.every(Number.isSafeInteger))
-    throw new UsageError(`${name} "${word}" is not a shape, such as 8192x8192 or 4096.`, NAME);
-  if (shape.includes(0)) throw new UsageError(`${name} "${word}" has a dimension of 0, so it holds nothing.`, NAME);
+    throw new UsageError(`${name} "${word}" is not a shape, such as 8192x8192 or 4096.`);
+  if (shape.includes(0)) throw new UsageError(`${name} "${word}" has a dimension of 0, so it holds nothing.`);
   return shape;
 }
 
@@ -161,5 +157,5 @@ function shapeOf(word: string, name: string): number[] {
 function elementsOf(word: string, name: string): number {
   const number = parseElements(word);
   if (number !== null) return number;
-  throw new UsageError(`${name} "${word}" is not a whole number of elements, such as 1e9, from 1 to 2^53 − 1.`, NAME);
+  throw new UsageError(`${name} "${word}" is not a whole number of elements, such as 1e9, from 1 to 2^53 − 1.`);
 }

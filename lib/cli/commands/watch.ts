@@ -76,20 +76,17 @@ export const watchCommand: Command = {
 
 function settingsOf({ env, rest, values }: Context): WatchSettings {
   if (isGiven(values, 'timeout') && !isGiven(values, 'until'))
-    throw new UsageError('--timeout limits --until, which is missing; --count ends after a number of readings.', NAME);
+    throw new UsageError('--timeout limits --until, which is missing; --count ends after a number of readings.');
   return { ...ownOptions(values, OPTIONS, NAME), program: program(values, rest, env) };
 }
 
 function program(values: OptionValues, rest: readonly string[], env: NodeJS.ProcessEnv): Program | null {
   if (values.exec !== true) {
     if (rest.length === 0) return null;
-    throw new UsageError(
-      `The command after "--" needs --exec: umaprobe watch --exec -- ${rest.map(clean).join(' ')}.`,
-      NAME,
-    );
+    throw new UsageError(`The command after "--" needs --exec: umaprobe watch --exec -- ${rest.map(clean).join(' ')}.`);
   }
-  if (rest.length > 0) return programOf(rest, env, NAME);
-  throw new UsageError('--exec needs a command after "--": umaprobe watch --exec -- notify-send memory.', NAME);
+  if (rest.length > 0) return programOf(rest, env);
+  throw new UsageError('--exec needs a command after "--": umaprobe watch --exec -- notify-send memory.');
 }
 
 /** Follows the machine, and restores terminal and signals at the end. Returns the exit code. */

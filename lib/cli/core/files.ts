@@ -19,16 +19,16 @@ export function namedFiles(what: string, paths: readonly string[]): NamedFile[] 
  * @param others files that the command reads or appends to; an output must not replace one of them.
  * @throws UsageError for an output that cannot be written, or that is the same file as another one.
  */
-export function checkOutputs(outputs: readonly NamedFile[], others: readonly NamedFile[], command: string): void {
+export function checkOutputs(outputs: readonly NamedFile[], others: readonly NamedFile[]): void {
   for (const { what, path } of outputs) {
     const problem = obstacle(path);
-    if (problem !== null) throw new UsageError(`${what} "${path}" ${problem}.`, command);
+    if (problem !== null) throw new UsageError(`${what} "${path}" ${problem}.`);
   }
   for (const [index, output] of outputs.entries()) {
     const same = [...outputs.slice(0, index), ...others].find(({ path }) => isSameFile(path, output.path));
     if (same === undefined) continue;
     const names = same.path === output.path ? `both name "${output.path}"` : `name the same file, "${output.path}"`;
-    throw new UsageError(`${same.what} and ${output.what} ${names}: one would overwrite the other.`, command);
+    throw new UsageError(`${same.what} and ${output.what} ${names}: one would overwrite the other.`);
   }
 }
 

@@ -11,11 +11,10 @@ export interface Program {
 }
 
 /** @throws UsageError if there is no such program: a mistake that would show only when it is needed. */
-export function programOf([file = '', ...args]: readonly string[], env: NodeJS.ProcessEnv, command: string): Program {
+export function programOf([file = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Program {
   if (!isProgram(file, env))
     throw new UsageError(
       `--exec: "${clean(file)}" is no program${file.includes('/') ? '' : ' of PATH'} that this user may run.`,
-      command,
     );
   return { file, args };
 }

@@ -2,8 +2,8 @@
 
 export class UsageError extends Error {
   readonly code = 'ERR_USAGE';
-  /** Command whose help says more; null: the general help. */
-  readonly command: string | null;
+  /** Command whose help says more; null: the general help. The mistakes that a command finds get its name in main.ts. */
+  command: string | null;
 
   constructor(message: string, command: string | null = null) {
     super(message);
