@@ -15,7 +15,7 @@ import { root } from './run.mjs';
 const lib = join(root, 'lib');
 /** Modules that all entry points share, with those that a snapshot and the guard both need. */
 const CORE =
-  /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|lazy|limits|named-path|nearest|serialized-error)|core\/(cache|doctor|layout|processes|snapshot|stress|sweep)\/index|core\/(host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/(binding|machine-environment)|snapshot\/(mem-get-info|memory|settled|watch)))\.ts$/;
+  /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|lazy|limits|named-path|nearest|objects|serialized-error)|core\/(cache|doctor|layout|processes|snapshot|stress|sweep)\/index|core\/(host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/(binding|machine-environment)|snapshot\/(mem-get-info|memory|settled|watch)))\.ts$/;
 
 /** Modules that the first reading needs besides: one file instead of twenty. The rules of memory/ come whole. */
 const READING =

@@ -65,8 +65,9 @@ it('nothing is left at the signal of a call that has ended (simulated)', async (
   const left = await evaluateOnMachine<[string, string, number][]>(
     'gb10',
     `const { getEventListeners } = await import('node:events');
+    const doors = { ...umaprobe, ...(await import('umaprobe/run')), ...(await import('umaprobe/serve')) };
     const left = [];
-    for (const [name, call] of Object.entries({ ${calls.map((call) => `${JSON.stringify(call)}: (signal) => umaprobe.${call}`).join(', ')} })) {
+    for (const [name, call] of Object.entries({ ${calls.map((call) => `${JSON.stringify(call)}: (signal) => doors.${call}`).join(', ')} })) {
       const { signal } = new AbortController();
       const ended = await call(signal).then(() => 'ended', ({ message }) => message);
       left.push([name, ended, getEventListeners(signal, 'abort').length]);
