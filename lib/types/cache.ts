@@ -1,7 +1,7 @@
 /** The page cache: its contents, and actions that free memory, each with a receipt. */
 
 import type { RunState } from './results.ts';
-import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
+import type { Amount, Integer, Natural, OfMachine, Timestamp } from './scalars.ts';
 
 /** The page cache of one file. */
 export interface CachedFile {
@@ -94,11 +94,15 @@ export interface CacheSplit {
   writeback: Natural | null;
 }
 
-/** Page cache of the given files and folders, by `cacheStatus()`. Sizes in bytes. */
-export interface CacheStatus {
-  schema: 'umaprobe/cache-status/1';
+/** A document about the page cache. */
+interface CacheReport extends OfMachine {
   at: Timestamp;
-  simulated: string | null;
+  durationMs: Amount;
+}
+
+/** Page cache of the given files and folders, by `cacheStatus()`. Sizes in bytes. */
+export interface CacheStatus extends CacheReport {
+  schema: 'umaprobe/cache-status/1';
   /** `cachestat`: system call of Linux 6.5. `mincore`: for older kernels; reports no dirty pages. */
   method: 'cachestat' | 'mincore' | null;
   /** Limits of the method, as sentences. */
@@ -110,7 +114,6 @@ export interface CacheStatus {
   files: CachedFile[];
   /** Processes of other users, whose mappings cannot be read. */
   unreadableProcesses: Natural;
-  durationMs: Amount;
 }
 
 /** Progress of a walk over files. */
@@ -165,10 +168,8 @@ export interface EvictedFile {
 }
 
 /** Result of `evictFiles()`. */
-export interface EvictReport {
+export interface EvictReport extends CacheReport {
   schema: 'umaprobe/cache-evict/1';
-  at: Timestamp;
-  simulated: string | null;
   state: Extract<RunState, 'complete' | 'aborted'>;
   /** The walk's findings: `cachedBytes`, `dirtyBytes` and `writebackBytes` are the values before the eviction. */
   targets: CacheTarget[];
@@ -185,14 +186,11 @@ export interface EvictReport {
   /** Time spent on writing dirty pages, in milliseconds. */
   syncMs: Amount;
   receipt: Receipt;
-  durationMs: Amount;
 }
 
 /** Result of `dropCaches()`. */
-export interface DropReport {
+export interface DropReport extends CacheReport {
   schema: 'umaprobe/cache-drop/1';
-  at: Timestamp;
-  simulated: string | null;
   level: 1 | 2 | 3;
   /** The memory that the level frees, as text. */
   meaning: string;
@@ -211,7 +209,6 @@ export interface DropReport {
    * are dropped, and read from disk again on the next access (major faults)".
    */
   warnings: string[];
-  durationMs: Amount;
 }
 
 /** Free blocks of one order (2^order pages, `blockBytes` bytes each) before and after a compaction. */
@@ -223,10 +220,8 @@ export interface BlocksByOrder {
 }
 
 /** Result of `compact()`, and whether memory is contiguous enough now. */
-export interface CompactReport {
+export interface CompactReport extends CacheReport {
   schema: 'umaprobe/cache-compact/1';
-  at: Timestamp;
-  simulated: string | null;
   /**
    * `ok`: the gate was already met. `compacted`: it is met now. `not-ready`: it is not, because programs or page cache
    * hold memory (see `reason`). `reboot-required`: the memory is free and idle, and still fragmented.
@@ -242,7 +237,6 @@ export interface CompactReport {
   /** null: compaction was not run. */
   compactMs: Amount | null;
   receipt: Receipt;
-  durationMs: Amount;
 }
 
 /** Free memory that makes a large allocation quick: bytes in all, and blocks of a size in bytes. */
@@ -253,10 +247,8 @@ export interface ContiguityGate {
 }
 
 /** Result of `reclaim()`. */
-export interface ReclaimReport {
+export interface ReclaimReport extends CacheReport {
   schema: 'umaprobe/cache-reclaim/1';
-  at: Timestamp;
-  simulated: string | null;
   cgroup: string;
   /** Amount to reclaim. */
   bytes: Natural;
@@ -267,7 +259,6 @@ export interface ReclaimReport {
   before: Natural;
   after: Natural;
   receipt: Receipt;
-  durationMs: Amount;
 }
 
 /** A line of sudoers that permits one user exactly the commands that `--sudo` runs: `umaprobe cache rule`. */

@@ -3,7 +3,7 @@
 import type { Level } from './judgement.ts';
 import type { ProcessesReport } from './processes.ts';
 import type { RecordReport } from './record.ts';
-import type { Natural } from './scalars.ts';
+import type { Natural, OfMachine } from './scalars.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { SweepReport } from './sweep.ts';
 
@@ -11,11 +11,9 @@ import type { SweepReport } from './sweep.ts';
 export type Comparable = Snapshot | ProcessesReport | SweepReport | RecordReport;
 
 /** One of the two documents. */
-export interface ComparedSide {
+export interface ComparedSide extends OfMachine {
   /** Time at which it was made, ISO 8601, UTC; of a recording the start of its newest session, which is compared. */
   at: string;
-  /** Name of the simulated machine; null: real hardware. */
-  simulated: string | null;
   /** Name of the GPU; null: there is none, or it is not known. */
   device: string | null;
   /** The judgement of a snapshot, the end of a sweep or recording; null: the document has none. */

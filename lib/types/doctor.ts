@@ -2,7 +2,7 @@
 
 import type { FindingId } from './findings.ts';
 import type { Evidence, LoadEffect, Remedy } from './judgement.ts';
-import type { Amount, Natural, Timestamp } from './scalars.ts';
+import type { Amount, Natural, OfMachine, Timestamp } from './scalars.ts';
 
 /**
  * `pass`: the row does not apply. `note`, `warn`: it applies as a notice or a warning. `fail`: a danger, or a warning because
@@ -28,12 +28,10 @@ export interface CheckResult {
 }
 
 /** The rows of the table, judged on this machine. */
-export interface DoctorReport {
+export interface DoctorReport extends OfMachine {
   schema: 'umaprobe/doctor/1';
   /** Time at which the kernel was read, ISO 8601, UTC. */
   at: Timestamp;
-  /** Name of the simulated machine; null on real hardware. */
-  simulated: string | null;
   summary: Record<CheckStatus, Natural>;
   checks: CheckResult[];
   durationMs: Amount;

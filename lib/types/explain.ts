@@ -1,7 +1,7 @@
 /** The reports of `explain()` and `explainError()`. */
 
 import type { Finding, Level, NotJudged } from './judgement.ts';
-import type { Integer, Natural, Positive, Timestamp } from './scalars.ts';
+import type { Integer, Natural, OfMachine, Positive, Timestamp } from './scalars.ts';
 
 /** A text: whole, or in pieces that may end anywhere, such as a stream. */
 export type ErrorText = string | Uint8Array | AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>;
@@ -96,12 +96,10 @@ export interface ErrorReport {
 }
 
 /** Reasons for memory that is gone, or looks gone. */
-export interface ExplainReport {
+export interface ExplainReport extends OfMachine {
   schema: 'umaprobe/explain/1';
   /** ISO 8601, UTC: of the reading. */
   at: Timestamp;
-  /** Name of the simulated machine; null on real hardware. */
-  simulated: string | null;
   /**
    * Amount that can be loaded, in the words of a snapshot: "103.88 GiB (111.54 GB) can be loaded on the GPU".
    * @minLength 1

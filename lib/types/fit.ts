@@ -9,7 +9,7 @@ import type {
   ModelInput,
 } from './estimate.ts';
 import type { ModelProgram } from './programs.ts';
-import type { Amount, Factor, Natural, Positive, Timestamp } from './scalars.ts';
+import type { Amount, Factor, Natural, OfMachine, Positive, Timestamp } from './scalars.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Programs whose own rule is known. */
@@ -215,12 +215,10 @@ export interface FitPool {
 }
 
 /** The answer whether it fits, and each program's decision. */
-export interface FitReport {
+export interface FitReport extends OfMachine {
   schema: 'umaprobe/fit/1';
   /** Time of the snapshot, ISO 8601, UTC. */
   at: Timestamp;
-  /** Name of the simulated machine; null on real hardware. */
-  simulated: string | null;
   verdict: FitVerdict;
   /** True if the expected size fits now, without any step; null: unknown. `fits-after` and `tight` do not tell. */
   expectedFits: boolean | null;
@@ -300,17 +298,19 @@ export interface FitSolution {
   limitedBy: 'memory' | 'model' | 'range';
 }
 
-/** Sizes that fit in each precision: weights, and what else was given. */
-export interface FitTable {
-  schema: 'umaprobe/fit-table/1';
+/** A table of sizes. */
+interface FitOfSizes extends OfMachine {
   /** Time of the snapshot, ISO 8601, UTC. */
   at: Timestamp;
-  /** Name of the simulated machine; null on real hardware. */
-  simulated: string | null;
   /** Bytes that can be loaded; null: unknown. */
   limit: number | null;
   /** The program whose verdict it is, too; null: the machine's alone. */
   program: FitProgram | null;
+}
+
+/** Sizes that fit in each precision: weights, and what else was given. */
+export interface FitTable extends FitOfSizes {
+  schema: 'umaprobe/fit-table/1';
   rows: {
     name: string;
     parameters: number;
@@ -327,16 +327,8 @@ export interface FitTable {
 }
 
 /** The largest model that fits, for each precision and use: dense models of the shape of Llama 3. Sizes in bytes. */
-export interface FitLargest {
+export interface FitLargest extends FitOfSizes {
   schema: 'umaprobe/fit-largest/1';
-  /** Time of the snapshot, ISO 8601, UTC. */
-  at: Timestamp;
-  /** Name of the simulated machine; null on real hardware. */
-  simulated: string | null;
-  /** Bytes that can be loaded; null: unknown. */
-  limit: number | null;
-  /** The program whose verdict it is, too; null: the machine's alone. */
-  program: FitProgram | null;
   /** Tokens of one sequence, and sequences at the same time; in training the length and the batch. */
   context: Positive;
   sequences: Positive;

@@ -1,7 +1,7 @@
 /** guard(): runs a program, or watches one that runs, and stops it before it takes the machine down. */
 
 import type { ProgramEnd } from './results.ts';
-import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
+import type { Amount, Integer, Natural, OfMachine, Timestamp } from './scalars.ts';
 
 /** Ways to make room while a program loads: drop clean page cache, compact free memory. */
 export type LoadAction = 'drop' | 'compact';
@@ -154,10 +154,8 @@ export interface GuardReading {
 }
 
 /** The course of a guarded program. */
-export interface GuardReport {
+export interface GuardReport extends OfMachine {
   schema: 'umaprobe/guard/1';
-  /** Name of the simulated machine; null: real hardware. */
-  simulated: string | null;
   command: readonly string[] | null;
   target: GuardTarget | null;
   outcome: ProgramEnd;

@@ -8,7 +8,7 @@ import type { Judgement } from './judgement.ts';
 import type { PrepareReport } from './prepare.ts';
 import type { ModelProgram } from './programs.ts';
 import type { PlanState, ProgramEnd, ResultWord } from './results.ts';
-import type { Amount, Integer, Natural, Positive, Timestamp } from './scalars.ts';
+import type { Amount, Integer, Natural, OfMachine, Positive, Timestamp } from './scalars.ts';
 
 /**
  * A part of a command line whose memory the estimate does not know. `effect`: whether it takes more memory than estimated,
@@ -93,9 +93,7 @@ export interface LaunchStep {
 }
 
 /** The plan of a launch. */
-export interface LaunchPlan {
-  /** Name of the simulated machine; null: real hardware. */
-  simulated: string | null;
+export interface LaunchPlan extends OfMachine {
   command: string[];
   recognised: RecognisedCommand;
   /** Judgement of the machine's snapshot. */
@@ -245,12 +243,10 @@ export type LaunchEvent =
   | GuardEvent;
 
 /** Result of a launch. */
-export interface LaunchReport {
+export interface LaunchReport extends OfMachine {
   schema: 'umaprobe/launch/1';
   /** Start of the launch, ISO 8601, UTC. */
   at: Timestamp;
-  /** Name of the simulated machine; null: real hardware. */
-  simulated: string | null;
   /** `refused`: `fit` or the machine says no, and nothing was started. */
   outcome: ProgramEnd | Extract<ResultWord, 'planned' | 'refused'>;
   /** The outcome as a sentence. */

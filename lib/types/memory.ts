@@ -1,6 +1,7 @@
 /** The answer of `memory()`. Every size is in bytes; null is unknown, and never a yes. */
 
 import type { Judgement } from './judgement.ts';
+import type { OfMachine } from './scalars.ts';
 
 /** Sizes of one pool of memory. */
 export interface MemoryPool {
@@ -25,7 +26,7 @@ export interface GpuMemory extends MemoryPool {
  * The memory that a program which loads now gets: what CPU and GPU share, else that of the GPU with most left, else (no GPU)
  * the host's.
  */
-export interface Memory extends MemoryPool {
+export interface Memory extends MemoryPool, OfMachine {
   /** True if CPU and GPU share it; null: no GPU answered, so it is not known. */
   unified: boolean | null;
   /** Every GPU. Empty: none was found, and `because` says why. */
@@ -34,6 +35,4 @@ export interface Memory extends MemoryPool {
   verdict: Judgement['mayLoad'];
   /** The reason, in one or two sentences. */
   because: string;
-  /** Name of the simulated machine; null on real hardware. */
-  simulated: string | null;
 }

@@ -2,7 +2,7 @@
 
 import type { Receipt } from './cache.ts';
 import type { PlanState } from './results.ts';
-import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
+import type { Amount, Integer, Natural, OfMachine, Timestamp } from './scalars.ts';
 
 /** A step of `prepare`, planned or done. */
 export interface PrepareStep {
@@ -20,10 +20,9 @@ export interface PrepareStep {
 }
 
 /** Result of `prepare()`, and whether the planned allocation fits now. */
-export interface PrepareReport {
+export interface PrepareReport extends OfMachine {
   schema: 'umaprobe/prepare/1';
   at: Timestamp;
-  simulated: string | null;
   dryRun: boolean;
   /** Size of the planned allocation. */
   bytes: Natural;

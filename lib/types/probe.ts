@@ -2,7 +2,7 @@
 
 import type { MemoryModel, OtherUsers } from './device.ts';
 import type { AllocatorKind } from './kinds.ts';
-import type { Amount, Factor, Natural, Timestamp } from './scalars.ts';
+import type { Amount, Factor, Natural, OfMachine, Timestamp } from './scalars.ts';
 
 /** Statistics of repeated time measurements, in milliseconds. */
 export interface Times {
@@ -52,12 +52,10 @@ export interface KindSupport {
 }
 
 /** Header of every probe report. */
-export interface ProbeHeader {
+export interface ProbeHeader extends OfMachine {
   /** Start of the probe, ISO 8601, UTC. */
   at: Timestamp;
   bootId: string | null;
-  /** Name of the simulated machine; null on real hardware. */
-  simulated: string | null;
   /** Simulated milliseconds per real millisecond; times in the report are simulated. null on real hardware. */
   timeScale: Factor | null;
   device: ProbedDevice;

@@ -1,7 +1,7 @@
 /** The report of `processes()`: who holds the memory of this machine. */
 
 import type { MemoryModel } from './device.ts';
-import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
+import type { Amount, Integer, Natural, OfMachine, Timestamp } from './scalars.ts';
 
 /** Proportional set size: a page that n processes have mapped counts as 1/n in each, so sums count nothing twice. */
 export interface ProportionalMemory {
@@ -109,11 +109,9 @@ export interface ExplainedMemory {
 }
 
 /** Memory of processes and their groups, by `processes()`. */
-export interface ProcessesReport {
+export interface ProcessesReport extends OfMachine {
   schema: 'umaprobe/processes/1';
   at: Timestamp;
-  /** Name of the simulated machine; null on real hardware. */
-  simulated: string | null;
   /** Memory model of the GPUs; null: there is none. One unified GPU among several makes it `unified`. */
   memoryModel: MemoryModel | null;
   /** MemTotal. */

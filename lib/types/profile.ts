@@ -1,7 +1,7 @@
 /** Profiles: the memory that a program takes by its settings, and the largest safe configuration. */
 
 import type { ResultWord } from './results.ts';
-import type { Amount, Factor, Integer, Natural, Positive, Timestamp } from './scalars.ts';
+import type { Amount, Factor, Integer, Natural, OfMachine, Positive, Timestamp } from './scalars.ts';
 
 /** Value of each varied parameter: `{ batch_size: 8, seq_len: 2048 }`. */
 export type ProfileParameters = Readonly<Record<string, Factor>>;
@@ -178,11 +178,9 @@ export type ProfileStart = Pick<
 >;
 
 /** The answer of `profile()`. */
-export interface ProfileReport {
+export interface ProfileReport extends OfMachine {
   schema: 'umaprobe/profile/1';
   at: Timestamp;
-  /** Name of the simulated machine; null: real hardware. */
-  simulated: string | null;
   bootId: string | null;
   /**
    * The given command, with its placeholders.

@@ -2,7 +2,7 @@
 
 import type { MemoryModel } from './device.ts';
 import type { ResultWord } from './results.ts';
-import type { Amount, Integer, Natural, Timestamp } from './scalars.ts';
+import type { Amount, Integer, Natural, OfMachine, Timestamp } from './scalars.ts';
 
 /** State of a running recorder. */
 export interface RecorderState {
@@ -176,11 +176,9 @@ export interface SeriesPoint {
 }
 
 /** The time from one start of a recorder to its end. */
-export interface RecordedSession {
+export interface RecordedSession extends OfMachine {
   id: string;
   bootId: string | null;
-  /** Name of the simulated machine; null: real hardware. */
-  simulated: string | null;
   hostName: string;
   /** Architecture of the machine that recorded: "arm64", "x64". */
   architecture: string;

@@ -1,6 +1,6 @@
 /**
- * The numbers and texts of documents, with the range that their schemas check. The name or the comment of a field gives the
- * unit.
+ * The numbers and texts of documents, with the range that their schemas check, and the field that most of them have. The
+ * name or the comment of a field gives the unit.
  */
 
 /**
@@ -40,3 +40,9 @@ export type Factor = number;
  * @pattern ^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$
  */
 export type Timestamp = string;
+
+/** A document of one machine. */
+export interface OfMachine {
+  /** Name of the simulated machine; null on real hardware. */
+  simulated: string | null;
+}

@@ -3,15 +3,13 @@
 import type { DeviceSnapshot, LibraryStatus } from './device.ts';
 import type { CgroupLimits, DriverFacts, FreeBlocks, HostMemory, KernelMemory, Ledger, Pressure } from './host.ts';
 import type { Judgement } from './judgement.ts';
-import type { Amount, Timestamp } from './scalars.ts';
+import type { Amount, OfMachine, Timestamp } from './scalars.ts';
 
 /** The memory of a machine at one instant: how it is used, how much the next allocation can get, and what stands in the way. */
-export interface Snapshot {
+export interface Snapshot extends OfMachine {
   schema: 'umaprobe/snapshot/1';
   at: Timestamp;
   bootId: string | null;
-  /** Name of the simulated machine; null on real hardware. */
-  simulated: string | null;
   /** Host name; of a simulated machine its name. */
   hostName: string;
   /** Version of the umaprobe that has read it. */

@@ -53,6 +53,14 @@ const sudo = flag({ help: 'Run the privileged step with sudo -n (see umaprobe ca
 
 const LEVELS = [1, 2, 3] as const;
 
+const STOPPABLE = {
+  /**
+   * Rejects with the signal's reason. Before the kernel is asked nothing has been changed; what it is doing already it
+   * goes on with, and the receipt is lost.
+   */
+  signal,
+};
+
 export const DROP = {
   /** 1: page cache. 2: slab and shrinkers, hence the driver's page pools. 3 (default): both. */
   level: custom<1 | 2 | 3, 3>(checkLevel, {
@@ -76,11 +84,7 @@ export const DROP = {
   sudo,
   /** Drop even under memory pressure. */
   force: flag({ help: 'Drop even under memory pressure' }),
-  /**
-   * Rejects with the signal's reason. Before the kernel is asked nothing has been changed; what it is doing already it
-   * goes on with, and the receipt is lost.
-   */
-  signal,
+  ...STOPPABLE,
 };
 
 /** The gate for a large launch. */
@@ -100,11 +104,7 @@ export const COMPACT = {
   gate: group(GATE) as OptionRow<Partial<ContiguityGate>, Partial<ContiguityGate>>,
   /** Run one fixed command with `sudo -n`. */
   sudo,
-  /**
-   * Rejects with the signal's reason. Before the kernel is asked nothing has been changed; what it is doing already it
-   * goes on with, and the receipt is lost.
-   */
-  signal,
+  ...STOPPABLE,
 };
 
 export const RECLAIM = {
@@ -116,11 +116,7 @@ export const RECLAIM = {
     help: 'As in /proc/self/cgroup, or a folder under /sys/fs/cgroup',
     usually: 'that of this process',
   }),
-  /**
-   * Rejects with the signal's reason. Before the kernel is asked nothing has been changed; what it is doing already it
-   * goes on with, and the receipt is lost.
-   */
-  signal,
+  ...STOPPABLE,
 };
 
 export const PREPARE = {

@@ -2,7 +2,7 @@
 
 import { abortable } from '../../base/abort.ts';
 import { invalidValue } from '../../base/arguments.ts';
-import { toUmaError, UmaError } from '../../base/errors.ts';
+import { type Failure, toUmaError, UmaError } from '../../base/errors.ts';
 import { isFailure, reason } from '../../base/facts.ts';
 import { type CheckedOf, checkOptions } from '../../base/options.ts';
 import type { ReclaimReport } from '../../types/index.ts';
@@ -36,7 +36,7 @@ async function reclaimNow(
   const written = await binding.writeFile(`${folder}/memory.reclaim`, String(bytes), LIMIT_MS);
   // EAGAIN is a result: the kernel has reclaimed less than requested.
   const short = isFailure(written) && written.name === 'EAGAIN';
-  if (isFailure(written) && !short) throw reclaimError(folder, toUmaError(written));
+  if (isFailure(written) && !short) throw reclaimError(folder, written);
   const after = await currentBytes(binding, folder, false);
   return {
     schema: 'umaprobe/cache-reclaim/1',
@@ -108,15 +108,13 @@ async function hasCgroups(binding: NativeBinding): Promise<boolean> {
   return typeof controllers === 'string';
 }
 
-function reclaimError(folder: string, error: UmaError): UmaError {
-  if (error.nativeName === 'ENOENT')
+function reclaimError(folder: string, failure: Failure): UmaError {
+  if (failure.name === 'ENOENT')
     return notSupported(`${folder} has no memory.reclaim: it exists since Linux 5.19, and not in the root cgroup`);
+  const error = toUmaError(failure);
   if (error.code !== 'ERR_UMA_PERMISSION') return error;
   return new UmaError('ERR_UMA_PERMISSION', {
-    source: error.source,
-    call: error.call,
-    status: error.status,
-    name: error.nativeName,
+    ...failure,
     message:
       'only the owner of the cgroup may reclaim from it (a user owns the cgroups below user@<uid>.service); nothing was changed',
   });

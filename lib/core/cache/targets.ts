@@ -23,17 +23,11 @@ export async function selectTargets(
   system: Pick<System, 'env' | 'simulated' | 'resolvePath'>,
   paths: readonly string[] | undefined,
 ): Promise<TargetSelection> {
-  if (paths !== undefined)
-    return outermost(
-      system,
-      paths.map((path) => ({ path: resolve(path), store: null })),
-    );
+  const given = paths?.map((path) => ({ path: resolve(path), store: null }));
+  if (given !== undefined) return outermost(system, given);
   if (system.simulated !== null) return { targets: [], notes: [] };
-  const stores = await existingStores(system);
-  return outermost(
-    system,
-    stores.map((store) => ({ path: store.path, store })),
-  );
+  const stores = (await existingStores(system)).map((store) => ({ path: store.path, store }));
+  return outermost(system, stores);
 }
 
 /** This user's model stores that exist. */

@@ -99,18 +99,19 @@ function parseBuddyinfoLine(line: string): { zone: string; counts: number[] } | 
 export function parseVmstat(text: string, names: readonly string[]): (number | null)[] {
   const lines = `\n${text}`;
   return names.map((name) => {
-    if (!name.endsWith('*')) return sumOf(valuesAfter(lines, `\n${name} `));
+    // A whole name stands once: the rest of 5 kB is not searched for another.
+    if (!name.endsWith('*')) return sumOf(valuesAfter(lines, `\n${name} `, 1));
     const ofPrefix = valuesAfter(lines, `\n${name.slice(0, -1)}`);
     return sumOf(ofPrefix.map((rest) => / (.*)/.exec(rest)?.[1]));
   });
 }
 
-/** The texts that follow each place of `start`, to the end of its line. */
-function valuesAfter(text: string, start: string): string[] {
+/** The texts that follow the first `most` places of `start`, to the end of its line. */
+function valuesAfter(text: string, start: string, most = Number.POSITIVE_INFINITY): string[] {
   const values: string[] = [];
   for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + start.length)) {
     const end = text.indexOf('\n', at + start.length);
-    values.push(text.slice(at + start.length, end < 0 ? undefined : end));
+    if (values.push(text.slice(at + start.length, end < 0 ? undefined : end)) === most) break;
   }
   return values;
 }

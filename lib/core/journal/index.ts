@@ -119,73 +119,54 @@ function openIn(folder: Folder, path: string, heading: JournalHeading): Journal 
       closeSync(old);
     }
     const others = runs.filter((run) => run.begin.run !== begin.run);
-    return new OpenJournal(file, begin, unfinishedRun(others, heading, isAlive), notes, before.records);
+    const unfinished = unfinishedRun(others, heading, isAlive);
+    return opened(file, begin, { unfinished, notes, earlier: before.records });
   } catch (error) {
     closeSync(file.fd);
     throw error instanceof UmaError ? error : fileError(file.path, error, 'nothing was allocated');
   }
 }
 
-class OpenJournal implements Journal {
-  readonly path: string;
-  readonly fd: number;
-  readonly run: string;
-  readonly unfinished: UnfinishedRun | null;
-  readonly notes: readonly string[];
-  readonly earlier: readonly JournalRecord[];
-  readonly #begin: BeginRecord;
-
-  constructor(
-    file: OpenedFile,
-    begin: BeginRecord,
-    unfinished: UnfinishedRun | null,
-    notes: readonly string[],
-    earlier: readonly JournalRecord[],
-  ) {
-    this.path = file.path;
-    this.fd = file.fd;
-    this.run = begin.run;
-    this.unfinished = unfinished;
-    this.notes = notes;
-    this.earlier = earlier;
-    this.#begin = begin;
-  }
-
-  commit(record: RunRecord): void {
-    const { run, bootId } = this.#begin;
-    journalWriter(this.fd, this.path).commit({ ...record, run, at: new Date().toISOString(), bootId });
-  }
-
-  gone(how: string): void {
-    const { run, bootId } = this.#begin;
-    const record = (): void =>
-      journalWriter(this.fd, this.path).commit({ type: 'gone', run, at: new Date().toISOString(), bootId, how });
-    try {
-      record();
-    } catch {
-      try {
-        // The last step makes room on a full disk. It must not stay without a result: the machine did not vanish in it.
-        this.#removeOpenStep();
-        record();
-      } catch (error) {
-        // This must not lose the report: no further step needs a record.
-        log('the end of run %s is not in the journal: %s', run, (error as Error).message);
-        unrecordedEnds.add(run);
-      }
-    }
-  }
+function opened(
+  { fd, path }: OpenedFile,
+  { bootId, run }: BeginRecord,
+  found: Pick<Journal, 'earlier' | 'notes' | 'unfinished'>,
+): Journal {
+  const write = (record: JournalRecord): void => journalWriter(fd, path).commit(record);
+  const common = () => ({ run, at: new Date().toISOString(), bootId });
 
   /** Removes this run's last step from the end of the file if it has no result. */
-  #removeOpenStep(): void {
-    const { records } = parse({ path: this.path, bytes: readAll(this.fd) });
+  function removeOpenStep(): void {
+    const { records } = parse({ path, bytes: readAll(fd) });
     const last = records.at(-1);
-    if (last?.type !== 'step' || last.run !== this.run) return;
-    ftruncateSync(this.fd, Buffer.byteLength(records.slice(0, -1).map(encode).join('')));
+    if (last?.type !== 'step' || last.run !== run) return;
+    ftruncateSync(fd, Buffer.byteLength(records.slice(0, -1).map(encode).join('')));
   }
 
-  close(): void {
-    closeSync(this.fd);
-  }
+  return {
+    ...found,
+    path,
+    fd,
+    run,
+    commit: (record) => write({ ...record, ...common() }),
+    gone(how) {
+      const record = (): void => write({ type: 'gone', ...common(), how });
+      try {
+        record();
+      } catch {
+        try {
+          // The last step makes room on a full disk. It must not stay without a result: the machine did not vanish in it.
+          removeOpenStep();
+          record();
+        } catch (error) {
+          // This must not lose the report: no further step needs a record.
+          log('the end of run %s is not in the journal: %s', run, (error as Error).message);
+          unrecordedEnds.add(run);
+        }
+      }
+    },
+    close: () => closeSync(fd),
+  };
 }
 
 function parse({ bytes, path }: Pick<OpenedFile, 'bytes' | 'path'>): ParsedJournal {

@@ -13,9 +13,9 @@ import type {
 import { availableBytes, usableFree } from './available.ts';
 import { unpinnable } from './cma.ts';
 import { hasOwnLimit } from './model.ts';
-import { cudaLeft, type Safe, safeOnDevice, safeOnHost } from './safe.ts';
+import { type CudaUse, cudaLeft, type Safe, safeOnDevice, safeOnHost } from './safe.ts';
 
-export interface AllocatableFacts {
+export interface AllocatableFacts extends CudaUse {
   model: MemoryModel;
   host: HostMemory;
   /**
@@ -26,12 +26,7 @@ export interface AllocatableFacts {
   kernel: Pick<KernelMemory, 'freeInCpuLists'>;
   /** Free blocks of the host; null: unknown. */
   contiguity: readonly FreeBlocks[] | null;
-  cuda: DeviceSnapshot['cuda'];
   nvml: DeviceSnapshot['nvml'];
-  /** Total that CUDA reports for the device, without a context (totalGlobalMem); null: unknown. */
-  cudaTotal: number | null;
-  /** GPU memory of the listed processes; null: unknown. */
-  held: number | null;
   /** Other users of the device; null: none. */
   others: OtherUsers | null;
   /** Page cache on the NUMA node that is the device's memory (GH200), in bytes; null: unknown, or there is no such node. */

@@ -25,11 +25,7 @@ export const SHOWN_RULES = {
 /** The thresholds of a machine with `total` bytes, with the caller's floor and limit in place of the defaults. */
 export function guardThresholds(
   total: number,
-  requested: {
-    floorBytes?: number | undefined;
-    killBelowBytes?: number | undefined;
-    loadBytes?: number | undefined;
-  } = {},
+  requested: { [name in 'floorBytes' | 'killBelowBytes' | 'loadBytes']?: number | undefined } = {},
 ) {
   const usual = hostFloor(total, requested.floorBytes ?? null);
   const { critical, low } = lowMemory(total);

@@ -87,16 +87,17 @@ export function hostFacts(
   };
 }
 
-/** CUDA's own total less what processes hold of it; null: CUDA's total is unknown. */
-export function cudaLeft({
-  cuda,
-  cudaTotal,
-  held,
-}: {
+/** What CUDA can give of a device, and what is taken of it. */
+export interface CudaUse {
   cuda: DeviceSnapshot['cuda'];
+  /** Total that CUDA reports for the device, without a context (totalGlobalMem); null: unknown. */
   cudaTotal: number | null;
+  /** GPU memory of the listed processes; null: unknown. */
   held: number | null;
-}): number | null {
+}
+
+/** CUDA's own total less what processes hold of it; null: CUDA's total is unknown. */
+export function cudaLeft({ cuda, cudaTotal, held }: CudaUse): number | null {
   const total = cudaTotal ?? cuda?.total ?? null;
   return total === null ? null : Math.max(0, total - (held ?? 0));
 }

@@ -47,10 +47,15 @@ export function native(): NativeBinding {
 
 /** Path of libumasim.so, the simulated machine, in the folder of the binary. */
 export function simulatorLibrary(): string {
+  return fileBeside('libumasim.so');
+}
+
+/** @throws UmaError ERR_UMA_LIBRARY_MISSING. */
+function fileBeside(name: string): string {
   loaded ??= load(packageRoot());
-  const path = join(dirname(loaded.path), 'libumasim.so');
+  const path = join(dirname(loaded.path), name);
   if (existsSync(path)) return path;
-  throw missing('LIBRARY_MISSING', 'libumasim.so', `it is not beside ${loaded.path}. ${remedy(packageRoot())}`);
+  throw missing('LIBRARY_MISSING', name, `it is not beside ${loaded.path}. ${remedy(packageRoot())}`);
 }
 
 /**
@@ -73,10 +78,7 @@ export function nvidiaSmiProgram(): string {
 
 /** A file that lost its executable bit, as in some archives, gets it back. */
 function programBeside(name: string): string {
-  loaded ??= load(packageRoot());
-  const path = join(dirname(loaded.path), name);
-  if (!existsSync(path))
-    throw missing('LIBRARY_MISSING', name, `it is not beside ${loaded.path}. ${remedy(packageRoot())}`);
+  const path = fileBeside(name);
   try {
     accessSync(path, constants.X_OK);
   } catch {

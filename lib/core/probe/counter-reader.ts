@@ -1,7 +1,8 @@
 /** Reads the counters in the child, which is the process that allocates. */
 
+import type { Failure } from '../../base/errors.ts';
 import { isFailure, reason } from '../../base/facts.ts';
-import type { DeviceSnapshot } from '../../types/index.ts';
+import type { Counter, DeviceSnapshot } from '../../types/index.ts';
 import { cgroupUsageFile } from '../host/cgroup.ts';
 import { kernelFiles } from '../host/files.ts';
 import { hostMemorySync } from '../host/meminfo.ts';
@@ -25,6 +26,8 @@ const STATM = '/proc/self/statm';
 
 /** NVML can block for minutes on a hung driver; a counter is not worth a longer wait than this. */
 const NVML_DEADLINE_MS = 2_000;
+
+const LATE = 'NVML did not answer in time';
 
 export class CounterReader {
   /** Sources of the last reading. */
@@ -86,12 +89,15 @@ export class CounterReader {
     return { ...kernel, cudaFree: isFailure(cuda) ? null : cuda[0], ...this.#nvmlCounters(nvml) };
   }
 
+  /** Notes the failure as the source of a counter; without one `otherwise`. */
+  #unread(counter: Counter, failure: Failure | undefined, otherwise: string): null {
+    this.sources[counter] = failure === undefined ? otherwise : reason(failure);
+    return null;
+  }
+
   #rss(): number | null {
     const [text] = this.#binding.readFiles([STATM]);
-    if (text === undefined || isFailure(text)) {
-      this.sources.rss = text === undefined ? 'not read' : reason(text);
-      return null;
-    }
+    if (text === undefined || isFailure(text)) return this.#unread('rss', text, 'not read');
     const pages = parseNumber(text.split(' ')[1] ?? '');
     return pages === null ? null : pages * this.#pageSize;
   }
@@ -106,20 +112,15 @@ export class CounterReader {
     if (report === null) return { nvmlProcess: null, nvmlDeviceUsed: null };
     const device = report.devices.find(({ index }) => index === this.#nvml.index);
     if (device === undefined) {
-      const failure = report.library.failure ?? report.timedOut ?? null;
-      const source = failure === null ? 'NVML no longer lists this device' : reason(failure);
-      this.sources.nvmlProcess = source;
-      this.sources.nvmlDeviceUsed = source;
-      return { nvmlProcess: null, nvmlDeviceUsed: null };
+      const failure = report.library.failure ?? report.timedOut ?? undefined;
+      const unread = (counter: Counter): null => this.#unread(counter, failure, 'NVML no longer lists this device');
+      return { nvmlProcess: unread('nvmlProcess'), nvmlDeviceUsed: unread('nvmlDeviceUsed') };
     }
     return { nvmlProcess: this.#processBytes(device), nvmlDeviceUsed: this.#deviceUsed(device) };
   }
 
   #deviceUsed({ memory }: NativeNvmlDevice): number | null {
-    if (memory === undefined || isFailure(memory)) {
-      this.sources.nvmlDeviceUsed = memory === undefined ? 'NVML did not answer in time' : reason(memory);
-      return null;
-    }
+    if (memory === undefined || isFailure(memory)) return this.#unread('nvmlDeviceUsed', memory, LATE);
     this.sources.nvmlDeviceUsed = memory.call;
     return memory.used;
   }
@@ -129,19 +130,16 @@ export class CounterReader {
    * new one, if NVML lists exactly one new pid.
    */
   #processBytes({ processes }: NativeNvmlDevice): number | null {
-    if (processes === undefined || isFailure(processes)) {
-      this.sources.nvmlProcess = processes === undefined ? 'NVML did not answer in time' : reason(processes);
-      return null;
-    }
+    if (processes === undefined || isFailure(processes)) return this.#unread('nvmlProcess', processes, LATE);
     const newProcesses = processes.filter(({ pid }) => !this.#nvml.otherPids.includes(pid));
     const onlyNew = newProcesses.length === 1 ? newProcesses[0] : undefined;
     const self = newProcesses.find(({ pid }) => pid === process.pid) ?? onlyNew;
     if (self === undefined) {
-      this.sources.nvmlProcess =
+      const why =
         newProcesses.length === 0
           ? 'NVML does not list the process that allocates'
           : 'NVML lists several new processes, none with the pid of the one that allocates (another PID namespace)';
-      return null;
+      return this.#unread('nvmlProcess', undefined, why);
     }
     const identity = self.pid === process.pid ? 'this process' : `pid ${self.pid}, the only new one`;
     this.sources.nvmlProcess = `NVML’s list of processes: ${identity}`;

@@ -8,14 +8,10 @@ import type { RunLimits } from './context.ts';
 
 /** "the guard stopped it: MemAvailable 8.21 GiB (8.82 GB) fell below the floor of 8.38 GiB (9.00 GB)". */
 export function guardSentence(
-  {
-    available,
-    freeInCpuLists,
-    pressureFull,
-    reason,
-  }: Pick<ProbeTrip, 'available' | 'freeInCpuLists' | 'pressureFull' | 'reason'>,
+  trip: Pick<ProbeTrip, 'available' | 'freeInCpuLists' | 'pressureFull' | 'reason'>,
   { floor, pressureFull: limit }: Pick<RunLimits, 'floor' | 'pressureFull'>,
 ): string {
+  const { available, freeInCpuLists, pressureFull, reason } = trip;
   switch (reason) {
     case 'floor': {
       const lists = freeInCpuLists === null ? '' : `, with ${formatBytes(freeInCpuLists)} in the processors’ lists,`;

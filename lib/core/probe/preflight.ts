@@ -111,11 +111,8 @@ function seenText(snapshot: Snapshot, count: number): string {
 }
 
 /** One reason, without paths and codes, and what to do: "the driver sees no GPU (cuInit answered …, 100). Check …". */
-export function unusableReason({
-  failure,
-  reason,
-  state,
-}: Pick<LibraryStatus, 'failure' | 'reason' | 'state'>): string {
+export function unusableReason(library: Pick<LibraryStatus, 'failure' | 'reason' | 'state'>): string {
+  const { failure, reason, state } = library;
   if (state === 'missing') return 'neither the CUDA runtime nor the driver’s libcuda.so.1 is installed';
   if (state === 'timeout') return 'CUDA does not answer';
   if (failure !== null) {

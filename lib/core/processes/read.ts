@@ -111,13 +111,7 @@ function hasEnded({ name }: Failure): boolean {
  * Memory that only the end of the process, or swap, gives back. Mapped files of a process with locked memory count as
  * far as they may be locked: weights that llama.cpp maps with --mlock.
  */
-function ownBytes(memory: {
-  anonymous: number | null;
-  shared: number | null;
-  file: number | null;
-  locked: number | null;
-  rss?: number;
-}): number {
+function ownBytes(memory: Pick<StatusFacts, 'anonymous' | 'file' | 'locked' | 'shared'> & { rss?: number }): number {
   const { anonymous, file, locked, rss, shared } = memory;
   if (anonymous === null || shared === null) return rss ?? 0;
   return anonymous + shared + Math.min(file ?? 0, locked ?? 0);

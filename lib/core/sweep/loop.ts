@@ -9,6 +9,7 @@ import { callLimitMs, stepLimitMs } from '../probe/step-limit.ts';
 import { measureStep, type StepCheck } from './measure.ts';
 import { managedRefusal, planSweep } from './plan.ts';
 import type { Measurement, PlannedSize, SweepMessage, SweepRequest, SweepResult } from './protocol.ts';
+import { UNMEASURED } from './steps.ts';
 
 /** Size that triggers the work of a kind's first call: loading, page tables, the driver's first block. */
 const WARM_UP_BYTES = 2 * MiB;
@@ -94,6 +95,5 @@ async function warmUp(context: ChildContext, kind: AllocatorKind): Promise<void>
 }
 
 function unmeasured({ reason, state }: { state: 'unsupported' | 'refused'; reason: string }): Measurement {
-  const noTimes = { allocMs: [], firstTouchMs: [], secondTouchMs: [], freeMs: [] };
-  return { state, reason, hung: false, ...noTimes, moved: [], overheadMs: null };
+  return { state, reason, hung: false, ...UNMEASURED };
 }

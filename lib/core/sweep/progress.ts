@@ -6,7 +6,7 @@ import type { RunOutcome } from '../probe/outcome.ts';
 import type { SweepOptions } from './options.ts';
 import type { PlannedSize, SweepMessage } from './protocol.ts';
 import type { SweepSize } from './sizes.ts';
-import { emptyStep, measuredStep } from './steps.ts';
+import { measuredStep, UNMEASURED } from './steps.ts';
 
 export class Progress {
   /** cudaMemGetInfo before the first step; null: cannot be read, or not reported yet. */
@@ -50,10 +50,12 @@ export class Progress {
     const currentState = state === 'complete' ? 'lost' : state;
     const done = this.#steps.length;
     const missing = this.#planned.slice(done).map((planned, at) => {
-      if (this.#current !== done + at)
-        return emptyStep(planned, this.#sizes, 'not-reached', 'the sweep ended before it');
       const where = `in ${planned.kind} ${formatBoth(planned.bytes)}`;
-      return emptyStep(planned, this.#sizes, currentState, `${reason ?? 'the process ended'}, ${where}`);
+      const end =
+        this.#current === done + at
+          ? { state: currentState, reason: `${reason ?? 'the process ended'}, ${where}` }
+          : { state: 'not-reached' as const, reason: 'the sweep ended before it' };
+      return measuredStep(planned, this.#sizes, { ...end, ...UNMEASURED });
     });
     return [...this.#steps, ...missing];
   }

@@ -18,7 +18,11 @@ export function gbPerSecond(bytes: number, times: Times | null): number | null {
   return times === null || times.median <= 0 ? null : bytes / times.median / 1e6;
 }
 
-export function measuredStep(planned: PlannedSize, sizes: readonly SweepSize[], measurement: Measurement): SweepStep {
+export function measuredStep(
+  planned: PlannedSize,
+  sizes: readonly SweepSize[],
+  measurement: Omit<Measurement, 'hung' | 'state'> & Pick<SweepStep, 'state'>,
+): SweepStep {
   const { bytes: requestedBytes, kind } = planned;
   const firstTouchMs = timesOf(measurement.firstTouchMs);
   const secondTouchMs = timesOf(measurement.secondTouchMs);
@@ -40,30 +44,8 @@ export function measuredStep(planned: PlannedSize, sizes: readonly SweepSize[], 
   };
 }
 
-/** A step without a measurement. */
-export function emptyStep(
-  planned: PlannedSize,
-  sizes: readonly SweepSize[],
-  state: SweepStep['state'],
-  reason: string | null,
-): SweepStep {
-  return {
-    kind: planned.kind,
-    requestedBytes: planned.bytes,
-    tensor: sizes[planned.size]?.tensor ?? null,
-    state,
-    reason,
-    repeats: 0,
-    allocMs: null,
-    firstTouchMs: null,
-    secondTouchMs: null,
-    freeMs: null,
-    gbPerSecond: null,
-    firstTouchGbPerSecond: null,
-    moved: null,
-    overheadMs: null,
-  };
-}
+/** The measurement of a step that was not made. */
+export const UNMEASURED = { allocMs: [], firstTouchMs: [], secondTouchMs: [], freeMs: [], moved: [], overheadMs: null };
 
 /** The largest size of each kind whose state is ok. */
 export function largestOf(steps: readonly SweepStep[]): Record<AllocatorKind, number | null> {

@@ -30,6 +30,7 @@ import {
   rwkvLayer,
   xlstmLayer,
 } from './state-layers.ts';
+import { words } from './words.ts';
 
 /** Fields under which multimodal models keep the config of their language model. */
 const TEXT_CONFIGS = ['text_config', 'llm_config', 'language_config', 'thinker_config', 'decoder', 'language_model'];
@@ -64,21 +65,7 @@ export function architectureOf(config: ModelConfig): Architecture {
     vocab: config.count(['vocab_size', 'padded_vocab_size']),
     intermediate: feedForwardWidth(config),
     experts: expertsOf(config),
-    expertsPerToken:
-      config.count(
-        [
-          'num_experts_per_tok',
-          'num_experts_per_token',
-          'experts_per_token',
-          'moe_topk',
-          'moe_k',
-          'moe_top_k',
-          'top_k_experts',
-        ],
-        0,
-      ) ??
-      config.inner('ffn_config')?.count(['moe_top_k'], 0) ??
-      0,
+    expertsPerToken: config.count(PER_TOKEN, 0) ?? config.inner('ffn_config')?.count(['moe_top_k'], 0) ?? 0,
     expertIntermediate: expertWidthOf(config),
     ...expertHidden(config),
     ...mixtureOf(config),
@@ -90,6 +77,10 @@ export function architectureOf(config: ModelConfig): Architecture {
     notes: notesOf(config, layers),
   };
 }
+
+const PER_TOKEN = words(
+  'num_experts_per_tok num_experts_per_token experts_per_token moe_topk moe_k moe_top_k top_k_experts',
+);
 
 /** Cohere's first configs have a name of their own for it. */
 function tiedOf(config: ModelConfig): boolean | null {
@@ -126,17 +117,13 @@ function mixtureOf(config: ModelConfig): Pick<Architecture, 'denseLayers' | 'sha
   return { denseLayers, sharedIntermediate: sharedWidth(config, width, expertWidthOf(config) ?? width) };
 }
 
+const SHARED_WIDTH = words(
+  'shared_expert_intermediate_size moe_shared_expert_intermediate_size shared_intermediate_size share_expert_dim',
+);
+
 /** Width of the experts that every token uses. */
 export function sharedWidth(config: ModelConfig, width: number, expertWidth: number): number {
-  const given = config.count(
-    [
-      'shared_expert_intermediate_size',
-      'moe_shared_expert_intermediate_size',
-      'shared_intermediate_size',
-      'share_expert_dim',
-    ],
-    0,
-  );
+  const given = config.count(SHARED_WIDTH, 0);
   const names = ['n_shared_experts', 'num_shared_experts', 'num_shared_expert', 'moe_num_shared_experts'];
   if (given !== null) {
     config.repeats(...names); // one part, whatever their number

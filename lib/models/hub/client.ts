@@ -25,6 +25,12 @@ export const HUB_LIMITS: HubLimits = {
   requests: 5000,
 };
 
+export interface ClientOptions {
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: ModelProgress) => void) | undefined;
+  limits?: HubLimits;
+}
+
 const MOST_REDIRECTS = 5;
 
 /** An answer with its bytes still to come. */
@@ -44,14 +50,7 @@ export class HubClient {
   #requests = 0;
   #bytes = 0;
 
-  constructor(
-    settings: HubSettings,
-    options: {
-      signal?: AbortSignal | undefined;
-      onProgress?: ((progress: ModelProgress) => void) | undefined;
-      limits?: HubLimits;
-    } = {},
-  ) {
+  constructor(settings: HubSettings, options: ClientOptions = {}) {
     this.settings = settings;
     this.#limits = options.limits ?? HUB_LIMITS;
     this.#deadline = AbortSignal.timeout(this.#limits.deadlineMs);

@@ -1,18 +1,14 @@
 /** Models on the Hugging Face Hub, read by range before they are downloaded. The one room that asks another machine. */
 
-import type { ModelProgress } from '../../types/index.ts';
 import { HubCache } from './cache.ts';
-import { HubClient, type HubLimits } from './client.ts';
+import { type ClientOptions, HubClient } from './client.ts';
 import type { HubName } from './name.ts';
 import { HubFolder, readRepository } from './repository.ts';
 import { hubSettings } from './settings.ts';
 
-export interface HubOptions {
+export interface HubOptions extends ClientOptions {
   env: Readonly<Record<string, string | undefined>>;
   home: string | null;
-  signal?: AbortSignal | undefined;
-  onProgress?: ((progress: ModelProgress) => void) | undefined;
-  limits?: HubLimits;
 }
 
 export interface OpenHub {

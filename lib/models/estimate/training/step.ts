@@ -8,27 +8,20 @@ import { type Adapters, type BuiltModel, built } from './model.ts';
 import type { OptimizerPlan } from './optimizers.ts';
 import { type Shares, Tape, type Tensor } from './tape.ts';
 
-export interface StepPlan {
+export interface StepPlan extends Pick<Mode, 'batch' | 'context' | 'dropout' | 'eager' | 'product' | 'weight'> {
   architecture: Architecture;
   vocab: number;
   /** Elements of all weights; those beyond the language model's are held, and trained where all are. null: not known. */
   parameters: number | null;
-  /** Sequences in a step, and tokens of each. */
-  batch: number;
-  context: number;
   checkpointing: boolean;
   /** null: every weight is trained. */
   adapters: Adapters;
-  dropout: boolean;
-  eager: boolean;
   /** `likelihood`: cross entropy of transformers. `fused`: the logits of a part of the tokens at once. `preference`: DPO. */
   loss: 'likelihood' | 'fused' | 'preference';
   /** A second copy of the weights: the model that a preference is compared with. */
   reference: boolean;
-  /** Bytes of a weight, of one of a linear layer, and of a factor of a product. */
-  weight: number;
+  /** Bytes of a weight of a linear layer; null: none is packed. */
   packed: number | null;
-  product: number;
   optimizer: OptimizerPlan;
 }
 

@@ -11,9 +11,9 @@ import type {
 } from '../../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
-import { hanging, table } from '../text-layout.ts';
+import { hanging } from '../text-layout.ts';
 import { problemLines } from './cache-status.ts';
-import { labelled, sections, simulatedBand } from './frame.ts';
+import { headedTable, labelled, sections, simulatedBand } from './frame.ts';
 
 const RETAINED_LABELS: Readonly<Record<keyof EvictReport['stayedBy'], string>> = {
   mapped: 'mapped',
@@ -62,7 +62,7 @@ export function dropPage(report: DropReport, options: RenderOptions): string[] {
   const withSudo = report.by === 'sudo' ? ' with sudo' : '';
   const times = `${synced}, drop ${formatDuration(report.dropMs)}${withSudo}, total ${formatDuration(report.durationMs)}`;
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options)],
+    simulatedBand(simulated, options),
     hanging(`level ${level}  `, meaning, width),
     receiptLines(report.receipt, options),
     [...gainLines(report, options), paint('dim', times)],
@@ -97,7 +97,7 @@ export function compactPage(report: CompactReport, options: RenderOptions): stri
   const took = compactMs === null ? 'nothing was done' : `compaction took ${formatDuration(compactMs)}`;
   return sections(
     [
-      ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
+      ...simulatedBand(simulated, options),
       ...labelled(verdict.toUpperCase().replace('-', ' '), VERDICT_STYLES[verdict], reason, options),
     ],
     ordersTable(report, options),
@@ -113,19 +113,19 @@ function ordersTable({ orders }: CompactReport, { cut, paint }: RenderOptions): 
     formatCount(before),
     formatCount(after),
   ]);
-  const [heading = '', ...lines] = table(
+  return headedTable(
     ['right', 'right', 'right', 'right'],
     [['order', 'block', 'before', 'after'], ...rows],
     cut,
+    paint,
   );
-  return [paint('heading', heading), ...lines];
 }
 
 export function reclaimPage(report: ReclaimReport, options: RenderOptions): string[] {
   const { bytes, cgroup, gotBytes, short, simulated } = report;
   const shortfall = short ? ': the kernel found no more' : '';
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options)],
+    simulatedBand(simulated, options),
     hanging('', `${clean(cgroup)}: ${formatBoth(gotBytes)} of ${formatBoth(bytes)}${shortfall}`, options.width),
     receiptLines(report.receipt, options),
     [options.paint('dim', `took ${formatDuration(report.durationMs)}`)],
@@ -164,12 +164,7 @@ function receiptLines({ before, after, change }: Receipt, { cut, paint }: Render
     ...(hasLists ? [row('free', allFree)] : []),
     ...names.map((name) => row(COUNTER_LABELS[name], (counters) => counters[name])),
   ];
-  const [heading = '', ...lines] = table(
-    ['left', 'right', 'right', 'right'],
-    [['', 'before', 'after', 'change'], ...rows],
-    cut,
-  );
-  return [paint('heading', heading), ...lines];
+  return headedTable(['left', 'right', 'right', 'right'], [['', 'before', 'after', 'change'], ...rows], cut, paint);
 }
 
 /** "+1.2 GiB": without its sign a change would be read as an amount. */

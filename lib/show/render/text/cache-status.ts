@@ -11,15 +11,15 @@ import {
 } from '../../../base/format.ts';
 import type { CachedFile, CacheSplit, CacheStatus, CacheTarget } from '../../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
-import { hanging, table, truncate, truncateStart, wrap } from '../text-layout.ts';
-import { sections, simulatedBand } from './frame.ts';
+import { hanging, truncate, truncateStart, wrap } from '../text-layout.ts';
+import { headedTable, sections, simulatedBand } from './frame.ts';
 
 export function statusPage(status: CacheStatus, options: RenderOptions): string[] {
   const { paint, width } = options;
   const { files, limits, machine, simulated, targets } = status;
   const noStore = targets.length === 0 && simulated === null;
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options)],
+    simulatedBand(simulated, options),
     machine === null ? [] : splitTable(machine, status, options),
     targets.flatMap((target) => targetLines(target, options)),
     noStore ? hanging('', 'No model store was found. Name files or folders: umaprobe cache status <path>…', width) : [],
@@ -48,9 +48,9 @@ function splitTable(machine: CacheSplit, { targets }: CacheStatus, { cut, paint,
   const cells = rows
     .filter(([, bytes]) => bytes !== null)
     .map(([label, bytes]) => [label, inGiB(bytes), inGB(bytes), share(bytes ?? 0, machine.total)]);
-  const [heading = '', ...lines] = table(['left', 'right', 'right', 'right'], [['', 'GiB', 'GB', '%'], ...cells], cut);
+  const lines = headedTable(['left', 'right', 'right', 'right'], [['', 'GiB', 'GB', '%'], ...cells], cut, paint);
   const unwritten = `including ${formatBytes(machine.dirty)} dirty, ${formatBytes(machine.writeback)} under writeback`;
-  return [paint('heading', heading), ...lines, ...wrap(unwritten, width).map((line) => paint('dim', line))];
+  return [...lines, ...wrap(unwritten, width).map((line) => paint('dim', line))];
 }
 
 function targetLines(target: CacheTarget, { cut, paint, width }: RenderOptions): string[] {
@@ -120,10 +120,10 @@ function fileTable(files: readonly CachedFile[], { cut, paint }: RenderOptions):
     truncate(mappedBy.map(({ name, pid }) => `${clean(name ?? 'pid')} (${pid})`).join(', '), 24),
     truncateStart(clean(path), Math.max(MIN_PATH_WIDTH, cut - OTHER_COLUMNS)),
   ]);
-  const [heading = '', ...lines] = table(
+  return headedTable(
     ['right', 'right', 'right', 'left', 'flexible'],
     [['cached', '', 'dirty', 'mapped by', 'file'], ...rows],
     cut,
+    paint,
   );
-  return [paint('heading', heading), ...lines];
 }

@@ -58,7 +58,7 @@ function isAmiss({ snapshot }: ClusterMachine): boolean {
 
 function bandLines(simulated: readonly (string | null)[], options: RenderOptions): string[] {
   const names = [...new Set(simulated.filter((name) => name !== null))];
-  return names.length === 0 ? [] : [simulatedBand(names.join(', '), options)];
+  return simulatedBand(names.length === 0 ? null : names.join(', '), options);
 }
 
 /** A simulated machine among real ones is none to count on; ranks of one program mostly want the same kernel and driver. */

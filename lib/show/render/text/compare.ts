@@ -15,8 +15,8 @@ import {
 } from '../compare-facts.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
-import { hanging, table, truncate } from '../text-layout.ts';
-import { labelled, sections, simulatedBand } from './frame.ts';
+import { hanging, truncate } from '../text-layout.ts';
+import { headedTable, labelled, sections, simulatedBand } from './frame.ts';
 
 /** Rows of a section; the document has all. */
 const LISTED = 8;
@@ -38,7 +38,7 @@ export function comparePage(report: CompareReport, options: RenderOptions): stri
   const simulated = simulatedText(report);
   const mixed = mixedText(report);
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options)],
+    simulatedBand(simulated, options),
     [
       ...labelled(direction.toUpperCase(), STYLES[direction], clean(summary), options),
       ...(mixed === null ? [] : hanging('', clean(mixed), width)),
@@ -60,7 +60,7 @@ export function comparePage(report: CompareReport, options: RenderOptions): stri
 
 function rowLines(title: string, rows: readonly ComparedRow[], { paint, unicode, width }: RenderOptions): string[] {
   const value = (of: ComparedRow['a'], unit: ComparedRow['unit']) => truncate(clean(valueText(of, unit)), VALUE_WIDTH);
-  const [heading = '', ...lines] = table(
+  const lines = headedTable(
     ['flexible', 'right', 'right', 'right'],
     [
       [title, 'A', 'B', 'change'],
@@ -69,11 +69,8 @@ function rowLines(title: string, rows: readonly ComparedRow[], { paint, unicode,
         .map((row) => [clean(nameText(row)), value(row.a, row.unit), value(row.b, row.unit), changeText(row, unicode)]),
     ],
     width,
+    paint,
   );
   const more = rows.length - LISTED;
-  return [
-    paint('heading', heading),
-    ...lines,
-    ...(more > 0 ? [paint('dim', `and ${more} more with smaller changes: --json`)] : []),
-  ];
+  return more > 0 ? [...lines, paint('dim', `and ${more} more with smaller changes: --json`)] : lines;
 }

@@ -42,7 +42,7 @@ function pageOf({ checks, simulated, summary }: DoctorReport, options: RenderOpt
   const named = statuses.includes('unknown') || unknownIds.length === 0 ? [] : [unknownIds.join(', ')];
   const idWidth = Math.max(0, ...listed.map(({ id }) => id.length)) + 2;
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options, { what: 'findings' })],
+    simulatedBand(simulated, options, { what: 'findings' }),
     [
       ...listed.flatMap((check) => checkLines(check, { idWidth, evidence: step < SHORTER.noEvidence }, options)),
       ...named.flatMap((ids) => hanging(padEnd('unknown', 9), ids, options.width)),

@@ -19,7 +19,7 @@ const STYLES: Readonly<Record<ErrorVerdict, Style>> = {
 
 export function errorPage(report: ErrorReport, options: RenderOptions): string[] {
   const { errors, input, simulated } = report;
-  const band = simulated === null ? [] : [simulatedBand(simulated, options, { what: 'comparisons' })];
+  const band = simulatedBand(simulated, options, { what: 'comparisons' });
   const read = `${formatCount(input.lines)} ${input.lines === 1 ? 'line' : 'lines'}, ${formatBytes(input.bytes)}`;
   if (input.bytes === 0) return sections(band, ['The text is empty.']);
   if (errors.length === 0)

@@ -20,7 +20,7 @@ export const LABEL = 7;
 export function explainPage(report: ExplainReport, options: RenderOptions): string[] {
   const { findings, notJudged, simulated } = report;
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options, { what: 'numbers' })],
+    simulatedBand(simulated, options),
     ...findings.map((finding) => findingLines(finding, options)),
     hanging('', total(report), options.width),
     notJudged.flatMap(({ why }) => hanging('Not known: ', `${clean(why)}.`, options.width)),

@@ -45,7 +45,7 @@ export function fitPage(report: FitReport, view: FitView, options: RenderOptions
   const { simulated } = report;
   const page = (step: number): string[] => {
     const parts = [
-      [...(simulated === null ? [] : [simulatedBand(simulated, options)]), ...verdictLines(report, options)],
+      [...simulatedBand(simulated, options), ...verdictLines(report, options)],
       poolLines(step < SHORTER.noBar ? report : { ...report, pool: null }, clean(view.title), options),
       [...programLines(report, view, options), ...detailLines(report, view, options)],
     ];
@@ -245,7 +245,7 @@ export function fitTablePage(report: FitTable, options: RenderOptions): string[]
     ...rows.map((row) => [truncate(clean(row.name), 24), ...cellsOfRow(row)]),
   ];
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options)],
+    simulatedBand(simulated, options),
     [paint('strong', truncate(`WHICH PRECISIONS FIT, in GiB  ${loadable}${judge}`, width))],
     table(['left', ...dtypes.flatMap(() => ['right', 'left'] as const)], body, width),
   );
@@ -266,7 +266,7 @@ export function fitLargestPage(report: FitLargest, options: RenderOptions): stri
     ]),
   ];
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options)],
+    simulatedBand(simulated, options),
     [paint('strong', truncate(`LARGEST MODEL THAT FITS, in parameters  ${loadable}${judge}`, width))],
     table(['left', 'right', ...uses.map(() => 'right' as const)], body, width),
     hanging('', largestNote(report), width).map((line) => paint('dim', line)),
@@ -301,7 +301,7 @@ export function fitTogetherPage(report: FitTogether, options: RenderOptions): st
   const [environment] = models.map(({ fit }) => fit.programs[0]?.flags ?? null);
   return sections(
     [
-      ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
+      ...simulatedBand(simulated, options),
       ...labelled(label, style, clean(summary), options),
       ...remediesBelow(label, remedies, options),
       ...nearestTogether(report).flatMap((text) =>

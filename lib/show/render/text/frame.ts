@@ -2,18 +2,33 @@
 import { clean } from '../../../base/format.ts';
 import type { Remedy } from '../../../types/index.ts';
 import { dot, type RenderOptions } from '../options.ts';
-import type { Style } from '../paint.ts';
-import { hanging, padEnd, truncate, wrap } from '../text-layout.ts';
+import type { Paint, Style } from '../paint.ts';
+import { type Column, hanging, padEnd, table, truncate, wrap } from '../text-layout.ts';
 import { remedyLines } from './remedy.ts';
 
-/** A filled line that cannot be overlooked. `note` says more about the numbers, such as their time scale. */
+/**
+ * A filled line that cannot be overlooked; none if the machine is real. `note` says more about the numbers, such as
+ * their time scale.
+ */
 export function simulatedBand(
-  machine: string,
+  machine: string | null,
   { cut, paint, width }: RenderOptions,
   { what = 'numbers', note = '' }: { what?: string; note?: string } = {},
-): string {
+): string[] {
+  if (machine === null) return [];
   const text = ` SIMULATED  machine ${clean(machine)}: none of these ${what} comes from hardware${note} `;
-  return paint('simulated', padEnd(truncate(text, cut), width));
+  return [paint('simulated', padEnd(truncate(text, cut), width))];
+}
+
+/** A table whose first row is its heading. */
+export function headedTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width: number,
+  paint: Paint,
+): string[] {
+  const [heading = '', ...lines] = table(columns, rows, width);
+  return [paint('heading', heading), ...lines];
 }
 
 /** Sections with a blank line between them; empty ones are left out. */

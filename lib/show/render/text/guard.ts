@@ -15,7 +15,7 @@ const OUTCOMES: Readonly<Record<GuardReport['outcome'], { label: string; style: 
 export function guardPage(report: GuardReport, options: RenderOptions): string[] {
   const { label, style } = OUTCOMES[report.outcome];
   return [
-    ...(report.simulated === null ? [] : [simulatedBand(report.simulated, options)]),
+    ...simulatedBand(report.simulated, options),
     ...labelled(label, style, endText(report), options),
     ...facts(report).flatMap(([name, text]) => hanging(`${name.padEnd(11)}`, text, options.width)),
   ];

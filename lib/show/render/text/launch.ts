@@ -15,7 +15,7 @@ export function launchPlanLines(plan: LaunchPlan, options: RenderOptions): strin
   const { simulated } = plan;
   return sections(
     [
-      ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
+      ...simulatedBand(simulated, options),
       ...labelled(...VERDICTS[plan.verdict], clean(plan.summary), options),
       ...flagLines(plan, options),
       ...adviceLines(plan, options),
@@ -78,7 +78,7 @@ export function launchReceiptLines(
   const { flags } = receipt;
   return sections(
     [
-      ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
+      ...simulatedBand(simulated, options),
       ...labelled(...ENDS[outcome], clean(`${summary} ${tookText(receipt)}`), options),
       ...(flags?.safe == null ? [] : [`  ${options.paint('strong', flags.safe)}`]),
     ],

@@ -28,7 +28,7 @@ export function preparePage(report: PrepareReport, options: RenderOptions): stri
   const page = (step: number): string[] => {
     const parts = [
       [
-        ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
+        ...simulatedBand(simulated, options),
         ...labelled(verdict.toUpperCase().replace('-', ' '), VERDICT_STYLES[verdict], clean(report.reason), options),
       ],
       step < SHORTER.noQuestion

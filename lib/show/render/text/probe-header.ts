@@ -13,11 +13,7 @@ import { MODEL_LABELS } from './snapshot-header.ts';
 export function firstLines(report: ProbeHeader, answer: readonly string[], options: RenderOptions): string[] {
   const { simulated, timeScale } = report;
   const note = timeScale !== null && timeScale !== 1 ? ` (time runs ${timeScale}:1)` : '';
-  return [
-    ...(simulated === null ? [] : [simulatedBand(simulated, options, { note })]),
-    ...answer,
-    ...unfinishedLines(report, options),
-  ];
+  return [...simulatedBand(simulated, options, { note }), ...answer, ...unfinishedLines(report, options)];
 }
 
 /** The machine, the device and the floor. */

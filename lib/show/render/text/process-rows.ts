@@ -2,7 +2,8 @@
 import { clean, formatBytes, formatCount, UNKNOWN } from '../../../base/format.ts';
 import type { ProcessesReport, ProcessGroup, ProcessMemory } from '../../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
-import { type Column, table } from '../text-layout.ts';
+import type { Column } from '../text-layout.ts';
+import { headedTable } from './frame.ts';
 
 export interface ProcessRow {
   held: number | null;
@@ -33,12 +34,12 @@ export function rowTable(rows: readonly ProcessRow[], options: RenderOptions): s
     row.who,
   ]);
   const layout: Column[] = [...columns.map(() => 'right' as const), 'right', 'flexible'];
-  const [heading = '', ...lines] = table(
+  return headedTable(
     layout,
     [[...columns.map((column) => column.heading), 'pid', 'by'], ...cells],
     options.width,
+    options.paint,
   );
-  return [options.paint('heading', heading), ...lines];
 }
 
 function cell(bytes: number | null, signed: boolean, options: RenderOptions): string {

@@ -29,7 +29,7 @@ export function processesPage(report: ProcessesReport, view: ProcessesView, opti
   const { paint, width } = options;
   const title = `WHO HOLDS MEMORY  ${formatBoth(total)} in all, ${formatBytes(available)} available`;
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options)],
+    simulatedBand(simulated, options),
     [paint('strong', truncate(title, width))],
     rowsOf(report, view, options),
     legend(report, options),

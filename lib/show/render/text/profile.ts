@@ -15,7 +15,7 @@ export function profilePage(report: ProfileReport, options: RenderOptions, { ful
   const { simulated, unfinished } = report;
   return sections(
     [
-      ...(simulated === null ? [] : [simulatedBand(simulated, options)]),
+      ...simulatedBand(simulated, options),
       ...answerLines(report, options),
       ...(unfinished === null ? [] : labelled('EARLIER RUN', 'warning', clean(unfinished.sentence), options)),
     ],

@@ -4,8 +4,8 @@ import type { RecordedProcesses, RecordedSession, RecordReport, SeriesPoint } fr
 import type { RenderOptions } from '../options.ts';
 import { plot } from '../plot.ts';
 import { endOf, figuresOf, growthText, lowestProcessesTitle, spanText, timeOfDay } from '../record-facts.ts';
-import { hanging, table, truncate } from '../text-layout.ts';
-import { labelled, sections, simulatedBand } from './frame.ts';
+import { hanging, truncate } from '../text-layout.ts';
+import { headedTable, labelled, sections, simulatedBand } from './frame.ts';
 
 /** Rows of a list on the screen. */
 const LISTED = 5;
@@ -37,7 +37,7 @@ function sessionLines(session: RecordedSession, options: RenderOptions): string[
   const { simulated } = session;
   const { label, sentence, style } = endOf(session);
   return sections(
-    simulated === null ? [] : [simulatedBand(simulated, options)],
+    simulatedBand(simulated, options),
     [options.paint('strong', truncate(titleOf(session), options.width))],
     labelled(label, style, clean(sentence), options),
     session.growth.flatMap((growth) => labelled('GROWS', 'warning', clean(growthText(growth)), options)),
@@ -119,7 +119,7 @@ function lastSeconds({ end, lastSeconds: points }: RecordedSession, { paint, wid
   // One row a second, and the last one.
   const step = Math.max(1, Math.ceil(points.length / (LAST_ROWS - 1)));
   const rows = points.filter((_, index) => (points.length - 1 - index) % step === 0);
-  const [heading = '', ...lines] = table(
+  return headedTable(
     ['left', 'right', 'right', 'right', 'right', 'right'],
     [
       ['the last seconds', 'free GiB', 'available', 'some wait', 'all wait', 'swap'],
@@ -133,8 +133,8 @@ function lastSeconds({ end, lastSeconds: points }: RecordedSession, { paint, wid
       ]),
     ],
     width,
+    paint,
   );
-  return [paint('heading', heading), ...lines];
 }
 
 function lowestProcessLines(session: RecordedSession, options: RenderOptions): string[] {
@@ -158,12 +158,12 @@ function processLines(title: string, processes: RecordedProcesses | null, { pain
     String(pid),
     clean(name ?? ''),
   ]);
-  const [heading = '', ...lines] = table(
+  return headedTable(
     ['right', ...gpu('').map(() => 'right' as const), 'right', 'flexible'],
     [['held', ...gpu('GPU'), 'pid', title], ...rows],
     width,
+    paint,
   );
-  return [paint('heading', heading), ...lines];
 }
 
 function markLines({ leftOut, marks }: RecordedSession, { paint, width }: RenderOptions): string[] {

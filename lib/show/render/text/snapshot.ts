@@ -23,7 +23,7 @@ export function snapshotPage(snapshot: Snapshot, options: RenderOptions, { full 
 function firstPage(snapshot: Snapshot, options: RenderOptions, step: number): string[] {
   const legend = step < SHORTER.plainLegend ? legendLines : legendLine;
   const parts = [
-    [...bandLines(snapshot, options), ...verdictLines(snapshot, options)],
+    [...simulatedBand(snapshot.simulated, options), ...verdictLines(snapshot, options)],
     step < SHORTER.noNumbers ? numberLines(snapshot, options, { brief: step >= SHORTER.noTools }) : [],
     step < SHORTER.noDevices ? ownMemoryLines(snapshot, options) : [],
     step < SHORTER.noBar ? [...barLines(snapshot, options), ...legend(snapshot, options)] : [],
@@ -35,7 +35,7 @@ function firstPage(snapshot: Snapshot, options: RenderOptions, step: number): st
 
 function fullPage(snapshot: Snapshot, options: RenderOptions): string[] {
   return sections(
-    [...bandLines(snapshot, options), ...verdictLines(snapshot, options)],
+    [...simulatedBand(snapshot.simulated, options), ...verdictLines(snapshot, options)],
     numberLines(snapshot, options),
     headerLines(snapshot, options),
     [poolBar(snapshot.ledger, options), ...ledgerTable(snapshot, options)],
@@ -45,10 +45,6 @@ function fullPage(snapshot: Snapshot, options: RenderOptions): string[] {
     [...healthLines(snapshot, options), ...libraryLines(snapshot, options)],
     [...unusualLines(snapshot, options), ...noteLines(snapshot, options)],
   );
-}
-
-export function bandLines({ simulated }: Snapshot, options: RenderOptions): string[] {
-  return simulated === null ? [] : [simulatedBand(simulated, options)];
 }
 
 /** GPUs whose memory is not in the bar of the host's, each with its own bar, and GPUs that programs do not find. */

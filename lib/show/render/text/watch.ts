@@ -4,8 +4,8 @@ import { headroom } from '../../../core/memory/headroom.ts';
 import type { LedgerEntry, ProcessesReport, Snapshot } from '../../../types/index.ts';
 import { amount, type RenderOptions } from '../options.ts';
 import { padStart, truncate, widthOf } from '../text-layout.ts';
-import { sections } from './frame.ts';
-import { bandLines, ownMemoryLines } from './snapshot.ts';
+import { sections, simulatedBand } from './frame.ts';
+import { ownMemoryLines } from './snapshot.ts';
 import { numberLines } from './snapshot-answer.ts';
 import { barLines, legendLine, legendLines } from './snapshot-bar.ts';
 import { processTable } from './snapshot-devices.ts';
@@ -52,7 +52,7 @@ export function watchPage(view: WatchView, options: RenderOptions, rows: number)
   const { snapshot } = view;
   if (rows < BRIEF)
     return [
-      ...bandLines(snapshot, options),
+      ...simulatedBand(snapshot.simulated, options),
       ...answerLines(snapshot, options),
       ...numberLines(snapshot, options, { brief: true }),
       ...sentenceLines(snapshot, options),
@@ -60,7 +60,7 @@ export function watchPage(view: WatchView, options: RenderOptions, rows: number)
   const all = [
     // A notice is normal: where rows are few, what could be done about it is left to `snapshot`.
     whole(0, [
-      ...bandLines(snapshot, options),
+      ...simulatedBand(snapshot.simulated, options),
       ...answerLines(snapshot, options),
       ...sentenceLines(snapshot, options, { remedy: rows >= TALL || snapshot.judgement.level !== 'notice' }),
     ]),

@@ -5,7 +5,8 @@ import { clean } from '../../../../lib/base/format.ts';
 import { ledger } from '../../../../lib/core/memory/ledger.ts';
 import type { RenderOptions } from '../../../../lib/show/render/options.ts';
 import { createPaint, type Depth } from '../../../../lib/show/render/paint.ts';
-import { bandLines, snapshotPage } from '../../../../lib/show/render/text/snapshot.ts';
+import { simulatedBand } from '../../../../lib/show/render/text/frame.ts';
+import { snapshotPage } from '../../../../lib/show/render/text/snapshot.ts';
 import { verdictLines } from '../../../../lib/show/render/text/snapshot-header.ts';
 import { cells, poolBar } from '../../../../lib/show/render/text/snapshot-memory.ts';
 import { readingLine } from '../../../../lib/show/render/text/watch.ts';
@@ -80,7 +81,7 @@ describe('the page', () => {
         const lines = snapshotPage(snapshot, { ...optionsAt(width), rows });
         expect(lines.join('\n')).toContain(verdict.join('\n'));
         expect(lines.length).toBeLessThanOrEqual(
-          Math.max(rows, verdict.length + bandLines(snapshot, optionsAt(width)).length),
+          Math.max(rows, verdict.length + simulatedBand(snapshot.simulated, optionsAt(width)).length),
         );
         if (rows === whole.length) expect(lines).toEqual(whole);
       }
