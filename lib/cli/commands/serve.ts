@@ -30,10 +30,7 @@ export const serveCommand: Command = {
     const options = typedOptions(values, SERVE, NAME);
     const { listen = DEFAULT_LISTEN, tokenFile } = options;
     checkReach('--listen', parseListen('--listen', listen), tokenFile);
-    let exitCode: number = EXIT.success;
-    const interrupt = onInterrupt((code) => {
-      exitCode = code;
-    });
+    const interrupt = onInterrupt();
     try {
       const server = await serve(options);
       stdout.write(`${server.url} is served; Ctrl-C ends it.\n`);
@@ -45,6 +42,6 @@ export const serveCommand: Command = {
     } finally {
       interrupt.close();
     }
-    return finished(exitCode);
+    return finished(interrupt.exitCode() ?? EXIT.success);
   },
 };
