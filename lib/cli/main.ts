@@ -2,7 +2,7 @@
 import { jsonText } from '../base/format.ts';
 import { lazy } from '../base/lazy.ts';
 import { find, groups, listed, loadCommands } from './commands/index.ts';
-import type { Command, CommandOutcome, Context } from './core/command.ts';
+import type { Command, CommandOutcome, Context, ListedCommand } from './core/command.ts';
 import { describe, EXIT } from './core/exit.ts';
 import { exitOnSignals } from './core/interrupt.ts';
 import { createTerminal, type Terminal } from './core/terminal.ts';
@@ -74,7 +74,7 @@ function print(text: string, terminal: Terminal): number {
 }
 
 /** `--sim`: from now on this process and its children run on the simulated machine. */
-async function enterMachine(command: Command, { values }: Parsed): Promise<void> {
+async function enterMachine(command: ListedCommand, { values }: Parsed): Promise<void> {
   const machine = values.sim;
   if (typeof machine !== 'string') return;
   if (!command.readsMachine) {

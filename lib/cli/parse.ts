@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { didYouMean, nearest } from '../base/nearest.ts';
 import { defined } from '../base/objects.ts';
 import { COMMANDS, DEFAULT_COMMAND, find, groups, members } from './commands/index.ts';
-import type { Command, OptionTable, OptionValues } from './core/command.ts';
+import type { ListedCommand, OptionTable, OptionValues } from './core/command.ts';
 import { GLOBAL_OPTIONS } from './core/options.ts';
 import { UsageError } from './core/usage.ts';
 
@@ -89,7 +89,7 @@ function firstWord(argv: readonly string[]): number | null {
 }
 
 /** Options and arguments of one command, each checked. */
-export function parse(command: Command, args: readonly string[]): Parsed {
+export function parse(command: ListedCommand, args: readonly string[]): Parsed {
   const table: OptionTable = { ...GLOBAL_OPTIONS, ...command.options };
   const { values, positionals, tokens } = parseArgs({
     // The words of a program may be more than the parser takes.
@@ -176,7 +176,7 @@ function optionHint({ name, rawName }: OptionToken, typed: string, table: Option
 }
 
 /** Index of a program of its own options that stands without "--"; null: there is none. */
-function forgottenProgram({ arguments: { bareWord, max } }: Command, tokens: readonly Token[]): number | null {
+function forgottenProgram({ arguments: { bareWord, max } }: ListedCommand, tokens: readonly Token[]): number | null {
   // A word before a "--" is a mistake of its own.
   if (tokens.some(({ kind }) => kind === 'option-terminator')) return null;
   const program = tokens.filter(({ kind }) => kind === 'positional')[max];
@@ -184,7 +184,7 @@ function forgottenProgram({ arguments: { bareWord, max } }: Command, tokens: rea
 }
 
 /** Its options would otherwise be taken for ours. */
-function dashesMissing({ name }: Command, args: readonly string[], program: number): string {
+function dashesMissing({ name }: ListedCommand, args: readonly string[], program: number): string {
   const line = ['umaprobe', name, ...args.slice(0, program), '--', ...args.slice(program)];
   return `Put "--" before the program: ${line.join(' ')}.`;
 }
@@ -198,7 +198,7 @@ function checkRepeats(tokens: readonly OptionToken[], table: OptionTable): void 
   }
 }
 
-function checkPositionals(command: Command, positionals: readonly string[], dashes: boolean): void {
+function checkPositionals(command: ListedCommand, positionals: readonly string[], dashes: boolean): void {
   const { min, max, afterDashes } = command.arguments;
   const usage = `umaprobe ${command.name}${command.usage === '' ? '' : ` ${command.usage}`}`;
   if (positionals.length > max) {
@@ -211,13 +211,13 @@ function checkPositionals(command: Command, positionals: readonly string[], dash
   }
 }
 
-function whyNot({ arguments: { max } }: Command, extra: string): string {
+function whyNot({ arguments: { max } }: ListedCommand, extra: string): string {
   if (max === 0) return `takes no argument, and is given "${extra}"`;
   return `takes ${max === 1 ? 'one argument' : `at most ${max} arguments`}, and is given "${extra}", too`;
 }
 
 /** Probable meaning of a word that has no place here: a command, or the value of an option. */
-function misplacedHint({ arguments: { bareWord }, name }: Command, extra: string): string {
+function misplacedHint({ arguments: { bareWord }, name }: ListedCommand, extra: string): string {
   if (/^[kmgt]i?b$/i.test(extra)) return ` A size is one word, such as 60${extra}.`;
   if (find(extra) !== undefined) return ` Put the command first: umaprobe ${extra} …`;
   const member = didYouMean(extra, members(name), `umaprobe ${name} `);

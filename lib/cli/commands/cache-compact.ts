@@ -10,7 +10,6 @@ const NAME = 'cache compact';
 
 export const cacheCompactCommand: Command = {
   name: NAME,
-  usage: '[options]',
   description:
     `Writes vm.compact_memory, and counts free blocks by size before and after. The gate for a large launch is ${DEFAULT_GATE_TEXT}. ` +
     'If the gate is already met, nothing is done.\n' +
@@ -20,8 +19,6 @@ export const cacheCompactCommand: Command = {
     { command: 'umaprobe cache compact', means: 'before a large launch, as root' },
     { command: 'umaprobe cache compact --sim gb10-fragmented', means: 'a simulated machine that needs a reboot' },
   ],
-  readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: false },
   async run({ values }) {
     const report = await compact({
       ...typedOptions(values, COMPACT, NAME),

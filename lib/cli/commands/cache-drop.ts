@@ -6,7 +6,6 @@ import { optionTable, typedOptions } from '../core/typed-options.ts';
 
 export const cacheDropCommand: Command = {
   name: 'cache drop',
-  usage: '[options]',
   description:
     'Level 1: page cache. Level 2: slab and every shrinker, which from driver 590 on includes the driver’s pools of freed GPU memory. Level 3: both.\n' +
     'Writes dirty pages first, with a time limit. Refuses under memory pressure: dropped pages would be read again at once.\n' +
@@ -17,7 +16,6 @@ export const cacheDropCommand: Command = {
     { command: 'umaprobe cache drop --level 2 --sudo', means: 'freed GPU memory that the driver keeps' },
     { command: 'umaprobe cache drop --sim gb10-cached', means: 'what it does on a simulated Spark' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'level', pattern: /^[123]$/ } },
   async run({ values }) {
     const report = await dropCaches(typedOptions(values, DROP, 'cache drop'));

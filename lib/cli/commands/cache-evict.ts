@@ -19,7 +19,6 @@ export const cacheEvictCommand: Command = {
     { command: 'umaprobe cache evict ~/.cache/huggingface/hub', means: 'models that were downloaded or loaded' },
     { command: 'umaprobe cache evict --sync checkpoint.safetensors', means: 'a checkpoint that was just written' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 1000, afterDashes: true },
   async run(context) {
     const { values, positionals, rest } = context;

@@ -21,7 +21,6 @@ export const cacheReclaimCommand: Command = {
       means: 'from the programs of another cgroup',
     },
   ],
-  readsMachine: true,
   arguments: { min: 1, max: 1, afterDashes: false },
   async run({ values, positionals: [word = ''] }) {
     const bytes = sizeOf(word, 'The size', 'cache reclaim');

@@ -22,7 +22,6 @@ export const OPTIONS = {
 
 export const cacheRuleCommand: Command = {
   name: 'cache rule',
-  usage: '[options]',
   description:
     'Prints a file for /etc/sudoers.d: one user may run exactly these commands, with these levels, without a password. ' +
     'A rule for tee could restrict neither the level nor the file. Nothing is installed: the comments in the file say how to check it and where to put it.',
@@ -32,7 +31,6 @@ export const cacheRuleCommand: Command = {
     { command: 'umaprobe cache rule --level 1,2 --compact', means: 'for umaprobe prepare --sudo' },
   ],
   readsMachine: false,
-  arguments: { min: 0, max: 0, afterDashes: false },
   async run({ values, env }) {
     const { compact, level: levels, user } = ownOptions(values, OPTIONS, 'cache rule');
     const sysctls: RuleOptions['sysctls'] = [

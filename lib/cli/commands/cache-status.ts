@@ -18,7 +18,6 @@ export const cacheStatusCommand: Command = {
     { command: 'umaprobe cache status ~/models --top 5', means: 'one folder' },
     { command: 'umaprobe cache status --sim gb10-cached', means: 'the cache of a simulated machine' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 1000, afterDashes: true },
   async run(context) {
     const { values, positionals, rest } = context;

@@ -16,7 +16,6 @@ export const completionCommand: Command = {
   description:
     'Commands, options and their values, simulated machines and files are completed. Run this again after an update of umaprobe.\n' +
     'The first lines of the script say where to put it.',
-  options: {},
   examples: [
     { command: 'eval "$(umaprobe completion bash)"', means: 'in ~/.bashrc' },
     { command: 'source <(umaprobe completion zsh)', means: 'in ~/.zshrc, after compinit' },

@@ -14,7 +14,6 @@ const LIST = { list: flag({ help: 'Print ids and titles of the checks, and run n
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  usage: '[options]',
   description:
     'Each check has a stable id and results in pass, note, warn, fail or unknown, with what is seen, its numbers and a remedy. ' +
     'Takes at most about 3 s, 5 s on a busy machine. Tries a CUDA context: 256 MiB and more while it runs, which from driver 590 on stay in the pools of the ' +
@@ -26,7 +25,6 @@ export const doctorCommand: Command = {
     { command: 'umaprobe doctor --only fragmentation,pressure', means: 'is this machine ready for a large launch?' },
     { command: "umaprobe doctor --skip 'library.*' --json", means: 'for scripts' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'only', pattern: /^[a-z]/ } },
   async run({ values }) {
     const options = typedOptions(values, DOCTOR, 'doctor');

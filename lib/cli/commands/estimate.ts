@@ -71,7 +71,6 @@ export const estimateCommand: Command = {
     { command: 'umaprobe estimate --params 70e9 --dtype nvfp4', means: 'a typical model of this size' },
     { command: 'umaprobe estimate org/name --use lora --batch 4 --context 2048', means: 'training' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 1, afterDashes: true },
   run,
 };

@@ -25,7 +25,6 @@ const OPTIONS = {
 
 export const explainCommand: Command = {
   name: 'explain',
-  usage: '[options]',
   description:
     'Lists the reasons why memory is gone or looks gone, with their bytes, numbers and remedies: page cache that counts as used, driver pools, ' +
     'memory that nobody holds, GPU programs, huge pages, fragmentation, swap, limits. A healthy machine has none.\n' +
@@ -39,7 +38,6 @@ export const explainCommand: Command = {
     { command: 'sudo dmesg | umaprobe explain --error -', means: 'what the kernel says' },
     { command: 'docker logs vllm 2>&1 | umaprobe explain --error - --json', means: 'for scripts' },
   ],
-  readsMachine: true,
   arguments: {
     min: 0,
     max: 0,

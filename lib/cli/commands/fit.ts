@@ -85,7 +85,6 @@ export const fitCommand: Command = {
     { command: 'umaprobe fit --bytes 100GiB', means: 'do 100 GiB fit?' },
     { command: 'umaprobe fit --params 7e9 --for torch --sim gb10-cached', means: 'a machine full of page cache' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: LIMITS.models.max, afterDashes: true },
   run,
 };

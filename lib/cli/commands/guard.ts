@@ -57,7 +57,6 @@ export const guardCommand: Command = {
     { command: 'umaprobe guard --dry-run --pid 4711', means: 'what would the guard have done?' },
     { command: 'umaprobe guard --system --policy policy.json', means: 'the whole machine, as a daemon (root)' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: 'program' },
   async run(context) {
     const target = targetOf(context);

@@ -233,13 +233,20 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
 ];
 
+const DEFAULTS = {
+  usage: '[options]',
+  options: {},
+  readsMachine: true,
+  arguments: { min: 0, max: 0, afterDashes: false },
+} as const;
+
 /** All of them, loaded. */
 export async function loadCommands(): Promise<Commands> {
   return { all: await Promise.all(COMMANDS.map(listed)), defaultName: DEFAULT_COMMAND };
 }
 
 export async function listed({ load, summary }: CommandEntry): Promise<ListedCommand> {
-  return { ...(await load()), summary };
+  return { ...DEFAULTS, ...(await load()), summary };
 }
 
 /** First words that need a second one: "sim". "record" is a command by itself, besides "record show". */

@@ -65,7 +65,6 @@ export const launchCommand: Command = {
       means: 'any other program, with its size',
     },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: 'program' },
   run,
 };

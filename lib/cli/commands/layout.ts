@@ -44,7 +44,6 @@ export const layoutCommand: Command = {
     },
     { command: 'umaprobe layout model.json --json', means: 'from a file, for scripts' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 1000, afterDashes: false },
   async run(context) {
     const reports = reportsOf(context, NAME, namedFiles('the parts', context.positionals));

@@ -15,7 +15,6 @@ export const markCommand: Command = {
     'Exit code: 1 if no recorder runs.',
   options: optionTable({ folder: RECORD.folder }),
   examples: [{ command: 'umaprobe mark weights-loaded', means: 'from a script, between two steps' }],
-  readsMachine: true,
   arguments: { min: 1, max: 1, afterDashes: true },
   async run({ positionals, rest, values }) {
     const [words = ''] = [...positionals, ...rest];

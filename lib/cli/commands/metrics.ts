@@ -33,7 +33,6 @@ const OPTIONS = {
 
 export const metricsCommand: Command = {
   name: NAME,
-  usage: '[options]',
   description:
     'Prints the memory of this machine in the text format of Prometheus. A number that is not known has no line, and what node_exporter reports already is not repeated.\n' +
     `With --textfile it replaces ${FILE} in a folder, from which node_exporter takes it (--collector.textfile.directory).`,
@@ -45,7 +44,6 @@ export const metricsCommand: Command = {
       means: 'for node_exporter',
     },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'textfile', pattern: /\// } },
   async run({ json, stderr, values }) {
     if (json) throw new UsageError('metrics prints text; umaprobe snapshot --json has the same numbers.');

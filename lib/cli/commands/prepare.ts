@@ -22,7 +22,6 @@ export const prepareCommand: Command = {
     { command: 'umaprobe prepare 100GiB', means: 'before a launch, as root' },
     { command: 'umaprobe prepare 100GiB --sim gb10-cached', means: 'on a simulated Spark full of page cache' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 1, afterDashes: false },
   async run({ values, positionals }) {
     const options = typedOptions(values, PREPARE, NAME);

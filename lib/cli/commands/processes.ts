@@ -31,7 +31,6 @@ type ProcessesSettings = CheckedOf<typeof OWN>;
 
 export const processesCommand: Command = {
   name: 'processes',
-  usage: '[options]',
   description:
     'Lists processes in groups (containers, services, a program with its workers), the largest first. Shared memory counts once, ' +
     'mapped files are apart because the kernel can take them back, and GPU memory is added only where it is host memory.\n' +
@@ -42,8 +41,6 @@ export const processesCommand: Command = {
     { command: 'umaprobe processes --top 3 --all', means: 'each worker of the three largest' },
     { command: 'umaprobe processes --watch', means: 'who is growing' },
   ],
-  readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: false },
   async run(context) {
     const { values } = context;
     const settings = ownOptions(values, OWN, 'processes');

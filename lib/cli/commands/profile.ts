@@ -62,7 +62,6 @@ export const profileCommand: Command = {
       means: 'the longest context that loads',
     },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: 'program', bareWord: { pattern: /^\w[\w-]*=\d/, option: 'vary' } },
   async run(context) {
     const { rest, values } = context;

@@ -29,7 +29,6 @@ const OWN = {
 
 export const recordShowCommand: Command = {
   name: 'record show',
-  usage: '[options]',
   description:
     'Reads the files of umaprobe record, also while they are written, after a reboot, or copied from another machine. ' +
     'Says of each session how it ended: stopped by you, shut down, lost, or lost with the machine (a freeze, the power button).\n' +
@@ -41,7 +40,6 @@ export const recordShowCommand: Command = {
     { command: 'umaprobe record show --html record.html', means: 'a page with a timeline' },
     { command: 'umaprobe record show --points 5000 --csv memory.csv', means: 'for a spreadsheet' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'folder', pattern: /\// } },
   async run(context) {
     const options = typedOptions(context.values, SHOWN, 'record show');

@@ -21,7 +21,6 @@ const CLEAR_LINE = '\r\x1b[K';
 
 export const recordCommand: Command = {
   name: 'record',
-  usage: '[options]',
   description:
     'Reads MemFree every 10 ms, and also MemAvailable, pressure and swap, and writes frames with the last, lowest and highest values to ' +
     'a ring of files, on disk within a second. Native threads do it, so the recording goes on while JavaScript is blocked. ' +
@@ -33,7 +32,6 @@ export const recordCommand: Command = {
     { command: 'umaprobe record --duration 10m --interval 1ms', means: 'ten minutes, with peaks of a millisecond' },
     { command: 'umaprobe mark epoch-3', means: 'in another terminal, or from a script' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'folder', pattern: /\// } },
   async run(context) {
     const { values } = context;

@@ -11,7 +11,6 @@ const NAME = 'serve';
 
 export const serveCommand: Command = {
   name: NAME,
-  usage: '[options]',
   description:
     'Serves this machine over HTTP until Ctrl-C or SIGTERM: a live page, /metrics for Prometheus, /-/healthy and /-/ready. ' +
     'The page also shows several machines (--hosts). Nothing can be changed through it, and nothing is read while nobody asks.\n' +
@@ -25,17 +24,13 @@ export const serveCommand: Command = {
     },
     { command: 'umaprobe serve --hosts spark-1,spark-2', means: 'a page of two machines' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'listen', pattern: /^[\d.:[\]]+$/ } },
   async run({ json, stdout, values }) {
     if (json) throw new UsageError('serve answers over HTTP; --json does not apply.');
     const options = typedOptions(values, SERVE, NAME);
     const { listen = DEFAULT_LISTEN, tokenFile } = options;
     checkReach('--listen', parseListen('--listen', listen), tokenFile);
-    let exitCode: number = EXIT.success;
-    const interrupt = onInterrupt((code) => {
-      exitCode = code;
-    });
+    const interrupt = onInterrupt();
     try {
       const server = await serve(options);
       stdout.write(`${server.url} is served; Ctrl-C ends it.\n`);
@@ -47,6 +42,6 @@ export const serveCommand: Command = {
     } finally {
       interrupt.close();
     }
-    return finished(exitCode);
+    return finished(interrupt.exitCode() ?? EXIT.success);
   },
 };

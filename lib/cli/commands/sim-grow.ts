@@ -45,7 +45,6 @@ export const simGrowCommand: Command = {
     },
   ],
   readsMachine: false,
-  arguments: { min: 0, max: 0, afterDashes: false },
   async run({ values, json, stdout }) {
     if (json) throw new UsageError('sim grow prints lines while it runs; it has no document.');
     const { gpu, holdMs, ...growth } = ownOptions(values, OPTIONS, 'sim grow');

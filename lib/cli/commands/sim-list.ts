@@ -8,15 +8,12 @@ import type { Terminal } from '../core/terminal.ts';
 
 export const simListCommand: Command = {
   name: 'sim list',
-  usage: '[options]',
   description: 'Use one with --sim, or run any program on it with umaprobe sim run.',
-  options: {},
   examples: [
     { command: 'umaprobe sim list', means: 'all machines' },
     { command: 'umaprobe doctor --sim gb10-kho', means: 'use one' },
   ],
   readsMachine: false,
-  arguments: { min: 0, max: 0, afterDashes: false },
   async run() {
     const found = machines();
     const width = Math.max(...found.map(({ name }) => name.length)) + 2;

@@ -9,7 +9,6 @@ export const simShowCommand: Command = {
   description:
     'Checks the machine and prints it with every "extends" resolved. The output is a machine file: change it, save it, and pass it to --sim.\n' +
     'A file with "extends": "gb10" needs only the differences. The schema is schemas/machine.schema.json.',
-  options: {},
   examples: [
     { command: 'umaprobe sim show gb10 > my.json', means: 'a copy to change' },
     { command: 'umaprobe snapshot --sim my.json', means: 'the memory of that machine' },

@@ -21,7 +21,6 @@ const OPTIONS = {
 
 export const snapshotCommand: Command = {
   name: 'snapshot',
-  usage: '[options]',
   description:
     'Reads the kernel, CUDA and NVML once. Shows how much a program can load, what is free this instant and which tools see only that, and where the rest is. ' +
     '--full shows every counter: a ledger that adds up to MemTotal, and what each tool counts as free.\n' +
@@ -33,8 +32,6 @@ export const snapshotCommand: Command = {
     { command: 'umaprobe --full', means: 'every counter, tool, process and library' },
     { command: 'umaprobe snapshot --json', means: 'everything, with the origin of every number' },
   ],
-  readsMachine: true,
-  arguments: { min: 0, max: 0, afterDashes: false },
   async run({ values }) {
     const { exact, full, memGetInfo, ...limits } = ownOptions(values, OPTIONS, 'snapshot');
     const document = await (begunReading() ??

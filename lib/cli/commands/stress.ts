@@ -15,7 +15,6 @@ const NAME = 'stress';
 
 export const stressCommand: Command = {
   name: NAME,
-  usage: '[options]',
   description:
     'Allocates in a child process, starting small. The cost of each step is predicted from the last one and checked against the floor first; near the limit steps are halved. A native thread watches the machine throughout. ' +
     'Reports the maximum, what limited it, and what did not come back.\n' +
@@ -27,7 +26,6 @@ export const stressCommand: Command = {
     { command: 'umaprobe stress --max 60GB --verify --hold 10s', means: 'can 60 GB be held, and is every byte right?' },
     { command: 'umaprobe stress --single --kind managed', means: 'the largest single block' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'max', pattern: /^\d/ } },
   async run(context) {
     const { values } = context;

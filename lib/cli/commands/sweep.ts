@@ -47,7 +47,6 @@ export const TYPED_SIZES = {
 
 export const sweepCommand: Command = {
   name: NAME,
-  usage: '[options]',
   description:
     'In a child process, allocates each size, has the GPU write every byte twice, and frees it. Shows the times and the bandwidth; with --full by how much each counter moved. ' +
     'A step that would take the host below its floor is refused, with the reason.\n' +
@@ -59,7 +58,6 @@ export const sweepCommand: Command = {
     { command: 'umaprobe sweep --kind all --sizes 1GB,4GB --html report.html', means: 'kinds side by side, as a page' },
     { command: 'umaprobe sweep --elements 1e9 --dtype float32,bf16,int8,int4', means: 'tensors' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'sizes', pattern: /^\d/ } },
   run,
 };

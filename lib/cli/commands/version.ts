@@ -7,10 +7,8 @@ export const versionCommand: Command = {
   name: 'version',
   usage: '',
   description: 'With --json also the version of Node, the platform and the processor.',
-  options: {},
   examples: [{ command: 'umaprobe version', means: 'umaprobe 1.2.3' }],
   readsMachine: false,
-  arguments: { min: 0, max: 0, afterDashes: false },
   async run() {
     const version = packageVersion();
     const { platform, arch, versions } = process;

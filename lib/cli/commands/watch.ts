@@ -67,7 +67,6 @@ export const watchCommand: Command = {
     { command: 'umaprobe watch --interval 5s --count 12 --json', means: 'a minute of readings for a script' },
     { command: 'umaprobe watch --interval 250ms | tee memory.log', means: 'lines for a log' },
   ],
-  readsMachine: true,
   arguments: { min: 0, max: 0, afterDashes: true, bareWord: { option: 'interval', pattern: /^\d/ } },
   async run(context) {
     return finished(await follow(context, settingsOf(context)));

@@ -43,24 +43,26 @@ export interface Arguments {
   bareWord?: BareWord;
 }
 
+/** A command as its file has it. */
 export interface Command {
   /** Name as typed: "snapshot", "sim run". */
   name: string;
-  /** Text after the name: "<name|file> [options]". */
-  usage: string;
+  /** Text after the name: "<name|file> [options]". Default "[options]". */
+  usage?: string;
   /** A few sentences for its help page. */
   description: string;
-  options: OptionTable;
+  /** Default: none of its own. */
+  options?: OptionTable;
   examples: readonly Example[];
-  /** True if `--sim` applies. The `sim` commands take their machine as an argument instead. */
-  readsMachine: boolean;
-  /** Arguments after the name. */
-  arguments: Arguments;
+  /** True (the default) if `--sim` applies. The `sim` commands take their machine as an argument instead. */
+  readsMachine?: boolean;
+  /** Arguments after the name. Default: none. */
+  arguments?: Arguments;
   run(context: Context): Promise<CommandOutcome>;
 }
 
-/** A command with its line in the list of commands. */
-export interface ListedCommand extends Command {
+/** A command with all its fields, and its line in the list of commands. */
+export interface ListedCommand extends Required<Command> {
   summary: string;
 }
 

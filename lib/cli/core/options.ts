@@ -2,7 +2,7 @@
 import { parseDuration, parseSize, typedDuration, typedSize } from '../../base/format.ts';
 import { type Range, SOME_BYTES } from '../../base/limits.ts';
 import { didYouMean } from '../../base/nearest.ts';
-import type { Command, OptionTable, OptionValues } from './command.ts';
+import type { ListedCommand, OptionTable, OptionValues } from './command.ts';
 import { UsageError } from './usage.ts';
 
 export const GLOBAL_OPTIONS: OptionTable = {
@@ -18,7 +18,7 @@ export const GLOBAL_OPTIONS: OptionTable = {
 };
 
 /** Those of every command that apply to this one. */
-export function optionsOfEvery({ readsMachine }: Pick<Command, 'readsMachine'>): OptionTable {
+export function optionsOfEvery({ readsMachine }: Pick<ListedCommand, 'readsMachine'>): OptionTable {
   return Object.fromEntries(Object.entries(GLOBAL_OPTIONS).filter(([name]) => name !== 'sim' || readsMachine));
 }
 

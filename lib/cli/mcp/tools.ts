@@ -5,7 +5,7 @@
 import { isObject } from '../../base/objects.ts';
 import { memoryOf } from '../../core/memory/pool.ts';
 import type { Snapshot } from '../../types/index.ts';
-import type { Command, OptionSpec } from '../core/command.ts';
+import type { ListedCommand, OptionSpec } from '../core/command.ts';
 import { RPC, RpcError } from './rpc.ts';
 
 /** Command line of a call. */
@@ -125,11 +125,11 @@ const TEXT_AND_PATH = {
 } as const;
 
 /** @param load the command of that name. */
-export async function loadTools(load: (name: string) => Promise<Command>): Promise<Tool[]> {
+export async function loadTools(load: (name: string) => Promise<ListedCommand>): Promise<Tool[]> {
   return Promise.all(SPECS.map(async (spec) => toolOf(spec, await load(spec.command))));
 }
 
-function toolOf(spec: ToolSpec, command: Command): Tool {
+function toolOf(spec: ToolSpec, command: ListedCommand): Tool {
   const { answer = (document: object) => document, description, name, title } = spec;
   const isError = name === 'explain_error';
   const table = Object.fromEntries((spec.options ?? []).map((option) => [option, specOf(command, option)]));
@@ -178,7 +178,7 @@ function withArguments(message: string, options: Readonly<Record<string, OptionS
   });
 }
 
-function specOf(command: Command, option: string): OptionSpec {
+function specOf(command: ListedCommand, option: string): OptionSpec {
   const spec = command.options[option];
   if (spec === undefined) throw new Error(`${command.name} has no option --${option}`);
   return spec;

@@ -123,7 +123,7 @@ export function markIn(folder: string | undefined, text: string): Promise<void> 
     });
     socket.on('close', () => {
       if (answer === 'ok\n') resolve();
-      else if (answer === 'late\n')
+      else if (answer === 'timeout\n')
         fail('LATE', 'the recorder has the mark, and could not write it within 1.5 s: the disk is slow or full');
       else fail('REFUSED', 'the recorder did not take the mark');
     });

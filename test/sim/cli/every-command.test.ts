@@ -6,8 +6,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../../lib/cli/commands/index.ts';
-import type { Command } from '../../../lib/cli/core/command.ts';
+import { COMMANDS, listed } from '../../../lib/cli/commands/index.ts';
+import type { ListedCommand } from '../../../lib/cli/core/command.ts';
 import { umaprobe } from '../../support/cli.ts';
 import { PAGES } from '../../support/pages.ts';
 import { QWEN3_8B } from '../../support/qwen.ts';
@@ -92,11 +92,11 @@ const wronglyAllowed = (document: Record<string, unknown>) =>
 const pages = PAGES.filter((page) => page !== 'docs/architecture.md').map((page) =>
   readFileSync(join(ROOT, page), 'utf8'),
 );
-const commands = await Promise.all(COMMANDS.map(({ load }) => load()));
+const commands = await Promise.all(COMMANDS.map(listed));
 const rowOf = (name: string) => ROWS[name] as Row;
 
 /** Types the command with what its row says; FOLDER is a new one. */
-async function typed({ name, readsMachine }: Command, ...more: string[]) {
+async function typed({ name, readsMachine }: ListedCommand, ...more: string[]) {
   const folder = temporaryFolder('every-command');
   const sim = readsMachine ? ['--sim', 'gb10'] : [];
   const words = rowOf(name)

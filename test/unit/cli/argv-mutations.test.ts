@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { COMMANDS, groups } from '../../../lib/cli/commands/index.ts';
+import { COMMANDS, groups, listed } from '../../../lib/cli/commands/index.ts';
 
 import type { OptionTable } from '../../../lib/cli/core/command.ts';
 import { EXIT } from '../../../lib/cli/core/exit.ts';
@@ -16,7 +16,7 @@ import { mainInProcess } from '../../support/in-process.ts';
 // Hundreds of runs take seconds on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-const commands = await Promise.all(COMMANDS.map((entry) => entry.load()));
+const commands = await Promise.all(COMMANDS.map(listed));
 const specs = new Map(
   Object.entries(Object.assign({}, GLOBAL_OPTIONS, ...commands.map(({ options }) => options)) as OptionTable),
 );

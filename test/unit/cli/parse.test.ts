@@ -1,8 +1,8 @@
 import { expect, it, describe as suite } from 'vitest';
 import { UmaError } from '../../../lib/base/errors.ts';
 import { nearest } from '../../../lib/base/nearest.ts';
-import { COMMANDS } from '../../../lib/cli/commands/index.ts';
-import type { Command } from '../../../lib/cli/core/command.ts';
+import { COMMANDS, listed } from '../../../lib/cli/commands/index.ts';
+import type { ListedCommand } from '../../../lib/cli/core/command.ts';
 import { describe } from '../../../lib/cli/core/exit.ts';
 import { durationOf, positiveOf, wholeOf } from '../../../lib/cli/core/options.ts';
 import { colourDepth } from '../../../lib/cli/core/terminal.ts';
@@ -10,8 +10,9 @@ import { UsageError } from '../../../lib/cli/core/usage.ts';
 import { parse, route } from '../../../lib/cli/parse.ts';
 import { usageErrorOf } from '../../support/usage-error.ts';
 
-const command: Command = {
+const command: ListedCommand = {
   name: 'trial',
+  summary: '',
   usage: '<name> [options]',
   description: '',
   options: {
@@ -62,9 +63,11 @@ suite('finding the command', () => {
         const own = typed.slice(typed.indexOf('umaprobe'));
         const words = (own.split(/ [|>] /)[0] ?? '').replaceAll("'", '').split(' ').slice(1);
         const { name, args } = route(words);
-        const named = await COMMANDS.find((candidate) => candidate.name === name)?.load();
+        const named = COMMANDS.find((candidate) => candidate.name === name);
         expect(named).toBeDefined();
-        if (named !== undefined) expect(() => parse(named, args)).not.toThrow();
+        if (named === undefined) continue;
+        const whole = await listed(named);
+        expect(() => parse(whole, args)).not.toThrow();
       }
     }
   });

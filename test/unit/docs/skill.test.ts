@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { find } from '../../../lib/cli/commands/index.ts';
+import { find, listed } from '../../../lib/cli/commands/index.ts';
 import { parse, route } from '../../../lib/cli/parse.ts';
 import { ROOT } from '../../support/root.ts';
 
@@ -21,10 +21,11 @@ describe('the skill', () => {
 
   it.each(commands)('umaprobe %s', async (words) => {
     const { args, name } = route(words.split(' '));
-    const command = await find(name)?.load();
-    if (command === undefined) throw new Error(`there is no command ${name}`);
+    const entry = find(name);
+    if (entry === undefined) throw new Error(`there is no command ${name}`);
     // An action that is named without its arguments.
     if (words === name) return;
+    const command = await listed(entry);
     expect(() => parse(command, args)).not.toThrow();
   });
 
