@@ -1,4 +1,5 @@
 /** The lines of a chart as data: their names, the lines that they hide, and their text in words. */
+import { GiB } from '../lib/base/format.ts';
 import { type Axis, axisOf, clockAxis, isLogLog } from '../lib/show/render/axis.ts';
 import { type KindStyle, PALETTE } from '../lib/show/render/kinds.ts';
 import type { Zoom } from './zoom.ts';
@@ -24,6 +25,11 @@ export interface Line {
 /** Colour and dash of a kind. */
 export function stroke(style: KindStyle): { colour: Colour; dash: readonly number[] } {
   return { colour: style, dash: PALETTE[style].dash };
+}
+
+/** A value of a line on an axis of GiB. */
+export function toGiB(bytes: number | null): number | null {
+  return bytes === null ? null : bytes / GiB;
 }
 
 /** A moment: a line from top to bottom, with a label at its top. */

@@ -2,9 +2,8 @@
 // binding.gyp; a key that this reader does not know is an error, never silently ignored.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { findTool, root, run } from './run.mjs';
+import { findTool, inParallel, root, run } from './run.mjs';
 
 const require = createRequire(import.meta.url);
 const ofGuard =
@@ -83,15 +82,6 @@ export function targetFlags(gyp, target) {
     link: [...(target.type === 'executable' ? [] : ['-shared']), '-pthread', ...(target.ldflags ?? []).map(expand)],
     libraries: target.libraries ?? [],
   };
-}
-
-/** Runs the tasks, one per processor at a time. */
-async function inParallel(tasks) {
-  const queue = [...tasks];
-  const worker = async () => {
-    for (let task = queue.shift(); task !== undefined; task = queue.shift()) await task();
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, worker));
 }
 
 /** Paths of a target's sources, relative to native/. */

@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bootstrap } from './bootstrap.mjs';
-import { capture, findTool, main, root, run } from './run.mjs';
+import { capture, findTool, inParallel, main, root, run } from './run.mjs';
 
 const sources = join(root, 'test', 'fuzz');
 const output = join(root, 'build-fuzz');
@@ -28,15 +28,8 @@ async function build() {
   }
   // Its own words only if it fails: the compiler may lack libFuzzer.
   capture('cmake', ['-S', sources, '-B', output, `-DCMAKE_CXX_COMPILER=${compiler}`]);
-  await run('cmake', [
-    '--build',
-    output,
-    '--parallel',
-    String(availableParallelism()),
-    '--',
-    '--no-print-directory',
-    '-s',
-  ]);
+  const make = ['--', '--no-print-directory', '-s'];
+  await run('cmake', ['--build', output, '--parallel', String(availableParallelism()), ...make]);
 }
 
 /** The shipped machines as the simulator reads them: lib/sim is TypeScript, which Node 20 does not run. */
@@ -109,13 +102,8 @@ async function fuzzAll(targets, seconds, seed) {
   rmSync(findings, { recursive: true, force: true });
   const workers = Math.min(availableParallelism(), targets.length);
   const each = Math.max(1, Math.floor((seconds * workers) / targets.length));
-  const queue = [...targets];
   const found = [];
-  const worker = async () => {
-    for (let target = queue.shift(); target !== undefined; target = queue.shift())
-      found.push(...(await fuzz(target, each, seed)));
-  };
-  await Promise.all(Array.from({ length: workers }, worker));
+  await inParallel(targets.map((target) => async () => found.push(...(await fuzz(target, each, seed)))));
   if (found.length === 0) return;
   const keep = found.map((file) => `  ${file}`).join('\n');
   throw new Error(

@@ -2,7 +2,6 @@
 // last line names it; if CI is set, that is an error, because the hint would go unread there.
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { changedSince, tidied } from './ci-selection.mjs';
 import { checkErrorsPage } from './errors-page.mjs';
@@ -10,7 +9,7 @@ import { breaches } from './house-rules.mjs';
 import { napiHeaders } from './native-build.mjs';
 import { makeReference, referenceToolsAreCurrent } from './reference.mjs';
 import { writeBiomeRooms } from './rooms.mjs';
-import { findTool, isMain, main, root, run } from './run.mjs';
+import { findTool, inParallel, isMain, main, root, run } from './run.mjs';
 
 const require = createRequire(import.meta.url);
 const write = process.argv.includes('--write');
@@ -53,13 +52,8 @@ async function clangTidy() {
   const since = process.argv.includes('--since') ? process.argv.at(process.argv.indexOf('--since') + 1) : null;
   const { files } = tidied({ changed: since === null ? null : changedSince(since), since: `since ${since}` });
   const unclean = [];
-  const worker = async () => {
-    for (let file = files.shift(); file !== undefined; file = files.shift()) {
-      const tidy = ['--quiet', '--warnings-as-errors=*', file, '--', ...flags, ...defines];
-      await run('clang-tidy', tidy).catch(() => unclean.push(file));
-    }
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+  const tidy = (file) => ['--quiet', '--warnings-as-errors=*', file, '--', ...flags, ...defines];
+  await inParallel(files.map((file) => () => run('clang-tidy', tidy(file)).catch(() => unclean.push(file))));
   if (unclean.length > 0) throw new Error(`found problems in ${unclean.sort().join(', ')}`);
 }
 

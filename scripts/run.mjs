@@ -1,6 +1,7 @@
 // Child processes for the scripts: run() shows output, capture() returns it, findTool() searches PATH.
 import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -25,6 +26,15 @@ export function capture(command, args, options = {}) {
   if (result.error) throw result.error;
   if (result.status !== 0) throw new Error(`${command} ${args.join(' ')} failed: ${result.stderr.trim()}`);
   return result.stdout;
+}
+
+/** Runs the tasks, one per processor at a time. */
+export async function inParallel(tasks) {
+  const queue = [...tasks];
+  const worker = async () => {
+    for (let task = queue.shift(); task !== undefined; task = queue.shift()) await task();
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
 }
 
 /** Absolute path of a program on PATH, or null. */

@@ -1,12 +1,6 @@
 /** The script of a report's page: its charts, their switches, and the button that saves the data. */
 import type {
-  EstimateReport,
-  EstimateTable,
-  ExplainReport,
-  FitReport,
-  FitTable,
   LaunchReport,
-  LayoutReport,
   ProfileReport,
   RecordedSession,
   RecordReport,
@@ -21,18 +15,8 @@ import { createTimeline } from './record.ts';
 import { stressCharts } from './stress.ts';
 import { sweepCharts } from './sweep.ts';
 
-type ChartedReport =
-  | EstimateReport
-  | EstimateTable
-  | ExplainReport
-  | FitReport
-  | FitTable
-  | LaunchReport
-  | LayoutReport
-  | ProfileReport
-  | RecordReport
-  | StressReport
-  | SweepReport;
+/** Reports with charts. The pictures of the others are part of their markup. */
+type ChartedReport = LaunchReport | ProfileReport | RecordReport | StressReport | SweepReport;
 
 const text = textOf('report');
 const report = JSON.parse(text) as ChartedReport | null;
@@ -51,7 +35,6 @@ function specsOf(document: ChartedReport): ChartSpec[] {
       return stressCharts(document);
     case 'umaprobe/profile/1':
       return profileCharts(document);
-    // The pictures of the others are part of their markup.
     default:
       return [];
   }

@@ -1,7 +1,7 @@
 /** Charts of a profile: for each parameter its peaks, the curve through them, and the limit. */
 import { GiB } from '../../lib/base/format.ts';
 import type { ProfileCurve, ProfileReport } from '../../lib/types/index.ts';
-import { type ChartSpec, stroke } from '../lines.ts';
+import { type ChartSpec, stroke, toGiB } from '../lines.ts';
 
 export function profileCharts(report: ProfileReport): ChartSpec[] {
   return report.curves.map((curve) => chartOf(curve, report));
@@ -26,13 +26,10 @@ function chartOf(curve: ProfileCurve, { limit, trials }: ProfileReport): ChartSp
       {
         name: 'peak',
         ...stroke('kind-1'),
-        values: xs.map((value) => {
-          const bytes = peak(value);
-          return bytes === undefined ? null : bytes / GiB;
-        }),
+        values: xs.map((value) => toGiB(peak(value) ?? null)),
         failed: xs.map((value) => (peak(value) === undefined ? (of(value)?.status ?? null) : null)),
       },
-      { name: 'predicted', ...stroke('kind-2'), values: xs.map((value) => inGiB(of(value)?.predictedBytes ?? null)) },
+      { name: 'predicted', ...stroke('kind-2'), values: xs.map((value) => toGiB(of(value)?.predictedBytes ?? null)) },
       {
         name: 'curve',
         colour: 'ink',
@@ -43,8 +40,4 @@ function chartOf(curve: ProfileCurve, { limit, trials }: ProfileReport): ChartSp
       { name: 'limit', colour: 'warn', dash: [], values: xs.map(() => limit.bytes / GiB), bare: true },
     ],
   };
-}
-
-function inGiB(bytes: number | null): number | null {
-  return bytes === null ? null : bytes / GiB;
 }

@@ -5,7 +5,7 @@ import { styleAt } from '../../lib/show/render/kinds.ts';
 import { endOf } from '../../lib/show/render/record-facts.ts';
 import type { RecordedGpu, RecordedProcessCourse, RecordedSession, SeriesPoint } from '../../lib/types/index.ts';
 import { createChart } from '../chart.ts';
-import { type ChartSpec, type Line, type Moment, type Stretch, stroke } from '../lines.ts';
+import { type ChartSpec, type Line, type Moment, type Stretch, stroke, toGiB } from '../lines.ts';
 import type { Theme } from '../theme.ts';
 import { createZoom, type Zoom } from '../zoom.ts';
 import { zoomButtons } from '../zoom-buttons.ts';
@@ -31,28 +31,32 @@ export function createTimeline(container: HTMLElement, session: RecordedSession)
   };
 }
 
+/** The x axis of each chart. */
+function timeAxis(at: readonly string[], zoom: Zoom) {
+  const xText = (seconds: number): string => `${clockText(seconds, 1)} UTC`;
+  return { xName: 'time of day, UTC', xs: at.map(secondsOf), time: zoom, xText };
+}
+
 export function specsOf(session: SessionCourse, points: readonly SeriesPoint[], zoom: Zoom): ChartSpec[] {
   const { floor, swapTotal } = session;
-  const x = {
-    xName: 'time of day, UTC',
-    xs: points.map(({ at }) => secondsOf(at)),
-    time: zoom,
-    xText: (at: number) => `${clockText(at, 1)} UTC`,
-  };
+  const x = timeAxis(
+    points.map(({ at }) => at),
+    zoom,
+  );
   const each = (value: (point: SeriesPoint) => number | null): (number | null)[] => points.map(value);
-  const inGiB = (bytes: number | null): number | null => (bytes === null ? null : bytes / GiB);
   const moments = momentsOf(session);
+  const events = { moments, stretches: [] };
   const memory: Line[] = [
-    { name: 'MemAvailable', colour: 'ink', dash: [], values: each(({ lowestAvailable }) => inGiB(lowestAvailable)) },
-    { name: 'MemFree', ...stroke('kind-1'), values: each(({ free }) => inGiB(free)) },
-    { name: 'lowest MemFree', ...stroke('kind-3'), values: each(({ lowestFree }) => inGiB(lowestFree)) },
+    { name: 'MemAvailable', colour: 'ink', dash: [], values: each(({ lowestAvailable }) => toGiB(lowestAvailable)) },
+    { name: 'MemFree', ...stroke('kind-1'), values: each(({ free }) => toGiB(free)) },
+    { name: 'lowest MemFree', ...stroke('kind-3'), values: each(({ lowestFree }) => toGiB(lowestFree)) },
     { name: 'floor', colour: 'warn', dash: [], values: each(() => floor / GiB), bare: true },
   ];
   const pressure: Line[] = [
     { name: 'some tasks', ...stroke('kind-2'), values: each(({ somePercent }) => somePercent) },
     { name: 'all tasks', colour: 'warn', dash: [], values: each(({ fullPercent }) => fullPercent) },
   ];
-  const swap: Line[] = [{ name: 'swap', ...stroke('kind-4'), values: each(({ swapUsed }) => inGiB(swapUsed)) }];
+  const swap: Line[] = [{ name: 'swap', ...stroke('kind-4'), values: each(({ swapUsed }) => toGiB(swapUsed)) }];
   const specs: (ChartSpec | null)[] = [
     {
       ...x,
@@ -62,31 +66,20 @@ export function specsOf(session: SessionCourse, points: readonly SeriesPoint[], 
       events: { moments, stretches: [...stretchesOf(session), ...belowFloor(points, floor)] },
       notes: ['┆ mark, or how it ended', '▬ plateau', '▒ transient', '▒ red: below the floor'],
     },
-    {
-      ...x,
-      title: 'Time in which tasks waited for memory',
-      unit: '%',
-      lines: pressure,
-      events: { moments, stretches: [] },
-    },
-    (swapTotal ?? 0) === 0
-      ? null
-      : { ...x, title: 'Swap in use', unit: 'GiB', lines: swap, events: { moments, stretches: [] } },
+    { ...x, title: 'Time in which tasks waited for memory', unit: '%', lines: pressure, events },
+    (swapTotal ?? 0) === 0 ? null : { ...x, title: 'Swap in use', unit: 'GiB', lines: swap, events },
     ...session.gpus.map((gpu) => gpuSpec(gpu, zoom, moments)),
     processSpec(session, 'GPU memory by process', ({ gpuBytes }) => gpuBytes, zoom, moments),
     processSpec(session, 'Memory held by process', ({ held }) => held, zoom, moments),
   ];
-  return specs.filter((spec) => spec !== null && hasValues(spec)).map((spec) => spec as ChartSpec);
+  return specs.filter((spec) => spec !== null).filter(hasValues);
 }
 
 function gpuSpec({ at, index, total, used }: RecordedGpu, zoom: Zoom, moments: readonly Moment[]): ChartSpec {
   return {
     title: `Memory of GPU ${index}`,
     unit: 'GiB',
-    xName: 'time of day, UTC',
-    xs: at.map(secondsOf),
-    time: zoom,
-    xText: (seconds) => `${clockText(seconds, 1)} UTC`,
+    ...timeAxis(at, zoom),
     lines: [
       { name: 'in use', ...stroke('kind-1'), values: used.map((bytes) => bytes / GiB) },
       { name: 'all of it', colour: 'warn', dash: [], values: used.map(() => total / GiB), bare: true },
@@ -116,14 +109,11 @@ function processSpec(
   return {
     title,
     unit: 'GiB',
-    xName: 'time of day, UTC',
-    xs: processSeries.at.map(secondsOf),
-    time: zoom,
-    xText: (at) => `${clockText(at, 1)} UTC`,
+    ...timeAxis(processSeries.at, zoom),
     lines: largest.map((course, place) => ({
       name: `${course.name ?? 'unnamed'} ${course.pid}`,
       ...stroke(styleAt(place)),
-      values: of(course).map((bytes) => (bytes === null ? null : bytes / GiB)),
+      values: of(course).map(toGiB),
     })),
     events: { moments, stretches: [] },
   };

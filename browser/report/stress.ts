@@ -2,12 +2,11 @@
 import { GiB } from '../../lib/base/format.ts';
 import { kindStyle } from '../../lib/show/render/kinds.ts';
 import type { StressReport, StressStep } from '../../lib/types/index.ts';
-import { type ChartSpec, type Line, stroke } from '../lines.ts';
+import { type ChartSpec, type Line, stroke, toGiB } from '../lines.ts';
 
 export function stressCharts({ steps, kind, floor, mode }: StressReport): ChartSpec[] {
   if (steps.length < 2) return [];
   const each = (value: (step: StressStep) => number | null): (number | null)[] => steps.map(value);
-  const inGiB = (bytes: number | null): number | null => (bytes === null ? null : bytes / GiB);
   const failed = steps.map(({ state }) => (state === 'ok' ? null : state));
   const x = {
     xName: 'step',
@@ -25,8 +24,8 @@ export function stressCharts({ steps, kind, floor, mode }: StressReport): ChartS
       title: mode === 'single' ? 'Blocks and available memory' : 'Held and available memory',
       unit: 'GiB',
       lines: [
-        { name: 'held', ...stroke(kindStyle(kind)), dash: [], values: each((step) => inGiB(step.heldBytes)), failed },
-        { name: 'MemAvailable', colour: 'ink', dash: [4, 3], values: each((step) => inGiB(step.memAvailable)) },
+        { name: 'held', ...stroke(kindStyle(kind)), dash: [], values: each((step) => toGiB(step.heldBytes)), failed },
+        { name: 'MemAvailable', colour: 'ink', dash: [4, 3], values: each((step) => toGiB(step.memAvailable)) },
         ...floorLine,
       ],
     },

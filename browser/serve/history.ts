@@ -106,14 +106,12 @@ export class HistoryView {
     const { from, to } = zoom.span();
     const inSpan = pointsOf(course).filter(({ at }) => secondsOf(at) >= from && secondsOf(at) <= to);
     const length = Math.max(1, (to - from) / ROWS);
-    const lowest = (values: readonly (number | null)[]): string => {
-      const known = values.filter((value) => value !== null);
-      return known.length === 0 ? 'unknown' : formatBytes(Math.min(...known));
+    const known = (values: readonly (number | null)[], text: (known: readonly number[]) => string): string => {
+      const numbers = values.filter((value) => value !== null);
+      return numbers.length === 0 ? 'unknown' : text(numbers);
     };
-    const highest = (values: readonly (number | null)[]): string => {
-      const known = values.filter((value) => value !== null);
-      return known.length === 0 ? 'unknown' : formatPercent(Math.max(...known));
-    };
+    const lowest = (values: readonly (number | null)[]) => known(values, (all) => formatBytes(Math.min(...all)));
+    const highest = (values: readonly (number | null)[]) => known(values, (all) => formatPercent(Math.max(...all)));
     const rows = Array.from({ length: ROWS }, (_, row) => {
       const start = from + row * length;
       const bin = inSpan.filter(({ at }) => secondsOf(at) >= start && secondsOf(at) < start + length);

@@ -41,7 +41,6 @@ export interface ErrorRemedy {
   needsRoot: boolean;
 }
 
-/** A message that was recognised, with all its repetitions. */
 /** Occurrences of a message that are counted: of more the rest is not read. */
 export const MOST_COUNTED = 10_000;
 

@@ -4,7 +4,6 @@
  */
 import { printable } from '../../base/format.ts';
 import type {
-  Counter,
   CountersMoved,
   LayoutReport,
   ProbeHeader,
@@ -16,19 +15,10 @@ import type {
   SweepStep,
   Times,
 } from '../../types/index.ts';
+import { COUNTERS } from './counters.ts';
 
 type Cell = string | number | null;
 type Columns<Row> = readonly (readonly [name: string, value: (row: Row) => Cell])[];
-
-const COUNTERS: readonly (readonly [Counter, string])[] = [
-  ['memFree', 'mem_free'],
-  ['memAvailable', 'mem_available'],
-  ['cudaFree', 'cuda_free'],
-  ['nvmlProcess', 'nvml_process'],
-  ['nvmlDeviceUsed', 'nvml_device_used'],
-  ['rss', 'rss'],
-  ['cgroup', 'cgroup'],
-];
 
 export function sweepCsv(report: SweepReport): string {
   return csv(
@@ -114,16 +104,12 @@ function times<Row>(name: string, of: (row: Row) => Times | null): Columns<Row> 
 }
 
 function moved<Row>(of: (row: Row) => CountersMoved | null): Columns<Row> {
-  const moments = [
-    ['after_alloc', 'afterAlloc'],
-    ['after_touch', 'afterTouch'],
-    ['after_free', 'afterFree'],
-  ] as const;
-  return COUNTERS.flatMap(([counter, name]) =>
-    moments.map(
-      ([suffix, moment]) =>
-        [`moved_${name}_${suffix}_bytes`, (row: Row) => of(row)?.[counter][moment] ?? null] as const,
-    ),
+  const moments = ['afterAlloc', 'afterTouch', 'afterFree'] as const;
+  return COUNTERS.flatMap(([counter]) =>
+    moments.map((moment) => {
+      const name = `${counter}_${moment}`.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      return [`moved_${name}_bytes`, (row: Row) => of(row)?.[counter][moment] ?? null] as const;
+    }),
   );
 }
 

@@ -120,17 +120,17 @@ export function memoryName({ device }: Pick<FitReport, 'device'>): string {
   return device?.memoryModel === 'unified' ? 'total (MemTotal)' : 'total of the GPU';
 }
 
-/** The settings with which it fits, as lines; with the flags of the first where a program was named. */
+/** The settings with which it fits, as lines; of one model with the flags of the first where a program was named. */
 export function nearestTexts({
   nearest,
   verdict,
-}: Pick<FitReport, 'nearest' | 'verdict'>): { text: string; flags: string | null }[] {
+}: Pick<FitReport | FitTogether, 'nearest' | 'verdict'>): { text: string; flags: string | null }[] {
   if (nearest === null) return [];
   const now = verdict === 'fits-after' ? ' now' : '';
   if (nearest.none !== null) return [{ text: `no setting fits${now}: ${nearest.none}`, flags: null }];
   return nearest.settings.map(({ flags, need, text }) => ({
     text: `fits${now} with ${text}: at most ${formatBytes(need.high)}`,
-    flags,
+    flags: typeof flags === 'string' ? flags : null,
   }));
 }
 
@@ -173,14 +173,6 @@ function billions(parameters: number): string {
 
 export function largestNote({ batch, context, sequences }: FitLargest): string {
   return `Dense models of the shape of Llama 3: those that fit for certain, and those whose expected size fits. Inference of ${formatCount(context)} tokens × ${formatCount(sequences)}; training of ${formatCount(context)} tokens, batch ${formatCount(batch)}. LoRA on nf4 is QLoRA.`;
-}
-
-/** The settings with which several models fit, as lines. */
-export function nearestTogether({ nearest, verdict }: Pick<FitTogether, 'nearest' | 'verdict'>): string[] {
-  if (nearest === null) return [];
-  const now = verdict === 'fits-after' ? ' now' : '';
-  if (nearest.none !== null) return [`no setting fits${now}: ${nearest.none}`];
-  return nearest.settings.map(({ need, text }) => `fits${now} with ${text}: at most ${formatBytes(need.high)}`);
 }
 
 /** "1. Qwen3-8B". */

@@ -22,7 +22,6 @@ import {
   loadableOf,
   memoryName,
   nearestTexts,
-  nearestTogether,
   type Pooled,
   peakParts,
   placeOf,
@@ -169,11 +168,10 @@ function poolTable(parts: readonly FitPart[], report: Pooled, pool: FitPool): Ma
 }
 
 export function remediesSection(remedies: readonly FitRemedy[]): Markup | null {
-  if (remedies.length === 0) return null;
-  return section('What to do', remedyList(remedies));
+  return remedies.length === 0 ? null : section('What to do', remedyList(remedies));
 }
 
-export function nearestSection(report: FitReport): Markup | null {
+export function nearestSection(report: FitReport | FitTogether): Markup | null {
   const texts = nearestTexts(report);
   if (texts.length === 0) return null;
   const items = texts.map(
@@ -303,7 +301,6 @@ export function fitLargestHtml(report: FitLargest, assets: Assets): string {
 /** Several models: the pool with each of them, and the order of their starts. */
 export function fitTogetherHtml(report: FitTogether, assets: Assets): string {
   const { at, device, models, notes, program, simulated, summary, verdict } = report;
-  const nearest = nearestTogether(report);
   return page(
     report,
     {
@@ -316,9 +313,7 @@ export function fitTogetherHtml(report: FitTogether, assets: Assets): string {
         html`<section><p class="notice ${verdictClass(verdict)}">${summary}</p></section>\n`,
         poolSection(report),
         remediesSection(report.remedies),
-        nearest.length === 0
-          ? null
-          : section('The nearest setting', html`<ul>${nearest.map((text) => html`<li>${text}</li>`)}</ul>`),
+        nearestSection(report),
         section(
           program === 'ollama' ? 'Loaded in any order' : 'The order of their starts',
           models.map((model, index) => {

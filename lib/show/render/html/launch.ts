@@ -69,11 +69,7 @@ function outcomeStyle({ guard, outcome, receipt }: LaunchReport): string {
 }
 
 function keyFigures({ plan, receipt }: LaunchReport): Figure[] {
-  const verdict: Figure = {
-    term: 'Fit said',
-    value: verdictText(plan.verdict),
-    more: 'before the start',
-  };
+  const verdict: Figure = { term: 'Fit said', value: verdictText(plan.verdict), more: 'before the start' };
   if (receipt === null) return [verdict];
   const { after, expected, floor, headroom, took } = receipt;
   return [

@@ -2,9 +2,9 @@
  * The page of `umaprobe serve`: a frame that stays, and pieces in it that are replaced with each reading. Every sentence and number
  * comes from the judgement of the machine and from what the terminal shows; the page has no rule of its own.
  */
-import { clean, formatBoth, formatBytes, formatCount, formatPercent, MiB, UNKNOWN } from '../../../base/format.ts';
+import { clean, formatBoth, formatBytes, formatCount, formatPercent, UNKNOWN } from '../../../base/format.ts';
 import { answer, answeredDevice } from '../../../core/memory/answer.ts';
-import { bytesInBlocks } from '../../../core/memory/contiguity.ts';
+import { bytesInBlocks, formatBlockSize } from '../../../core/memory/contiguity.ts';
 import { headroom, totalOf } from '../../../core/memory/headroom.ts';
 import type {
   ClusterMachine,
@@ -105,18 +105,10 @@ ${put(['facts', facts])}<p class="small soft" data-age></p><p class="notice warn
 export function piecesOf({ machine, processes }: LiveMachine): Pieces {
   const { because, next, snapshot } = machine;
   if (snapshot === null) {
-    const nothing = html``;
     const step = next === null ? null : html`<p>Next: ${next}.</p>`;
     const verdict = html`<p class="notice warn">${levelOf(null)} ${because ?? UNKNOWN}</p>${step}`;
-    return {
-      facts: nothing,
-      verdict,
-      figures: nothing,
-      pool: nothing,
-      load: nothing,
-      findings: nothing,
-      processes: nothing,
-    };
+    const empty = ['figures', 'pool', 'load', 'findings', 'processes'].map((name) => [name, html``]);
+    return { facts: html``, verdict, ...Object.fromEntries(empty) };
   }
   return {
     facts: factsOf(snapshot),
@@ -213,12 +205,11 @@ function pressureOf({ from, host, pressure }: Snapshot): Markup {
 
 function blocksOf({ contiguity, from, host }: Snapshot): Markup {
   if (contiguity === null) return html`<h3>Free blocks</h3><p>unknown: ${shortReason(from.contiguity)}</p>`;
-  const size = (bytes: number): string => (bytes >= MiB ? `${bytes / MiB} MiB` : `${bytes / 1024} KiB`);
   const rows = contiguity
     .toReversed()
     .map(
       ({ blockBytes, freeBlocks }) =>
-        html`<tr><th scope="row">${size(blockBytes)}</th><td>${formatCount(freeBlocks)}</td><td>${formatBytes(bytesInBlocks(contiguity, blockBytes))}</td></tr>\n`,
+        html`<tr><th scope="row">${formatBlockSize(blockBytes)}</th><td>${formatCount(freeBlocks)}</td><td>${formatBytes(bytesInBlocks(contiguity, blockBytes))}</td></tr>\n`,
     );
   return html`<h3>Free blocks</h3><p>${blocksText(host, contiguity, formatBytes)}.</p><details data-keep="blocks"><summary>Every size</summary>${scrollTable(
     'Free blocks',

@@ -61,9 +61,10 @@ function chartsSection({ curves }: ProfileReport): Markup | null {
 
 function trialsSection({ parameters, trials }: ProfileReport): Markup {
   const hasMetric = trials.some(({ metric }) => metric !== null);
+  const names = parameters.map(({ name }) => name);
   const heads = [
     'trial',
-    ...parameters.map(({ name }) => name),
+    ...names,
     'peak, GiB',
     'headroom, GiB',
     'predicted, GiB',
@@ -78,13 +79,7 @@ function trialsSection({ parameters, trials }: ProfileReport): Markup {
       'Every trial',
       'Memory in use on the machine at the peak, what stayed available, and what was expected before.',
       headRow(heads),
-      trials.map((trial) =>
-        trialRow(
-          trial,
-          parameters.map(({ name }) => name),
-          hasMetric,
-        ),
-      ),
+      trials.map((trial) => trialRow(trial, names, hasMetric)),
     ),
   );
 }

@@ -6,7 +6,7 @@ import { TERM_LABELS } from '../fit-parts.ts';
 import { amount, dot, meter, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { type Column, hanging, table } from '../text-layout.ts';
-import { flow, sections } from './frame.ts';
+import { flow, labelled, sections } from './frame.ts';
 
 const STYLES: Readonly<Record<string, Style>> = {
   weights: 'gpu',
@@ -111,8 +111,7 @@ function noteLines({ kvBytesPerToken, notes }: EstimateReport, options: RenderOp
 function conclusion({ total, method }: EstimateReport, options: RenderOptions): string[] {
   const spread = total.low === total.high ? '' : `; between ${formatBytes(total.low)} and ${formatBytes(total.high)}`;
   const sentence = `${formatBoth(total.bytes)}${method === 'rough' ? ' by a rule of thumb' : ''}${spread}.`;
-  const [first = '', ...more] = hanging('ESTIMATE  ', sentence, options.width);
-  return [options.paint('strong', 'ESTIMATE') + first.slice('ESTIMATE'.length), ...more];
+  return labelled('ESTIMATE', 'strong', sentence, options);
 }
 
 /** Weights by precision: a row for each model size. */

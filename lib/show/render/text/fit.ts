@@ -19,7 +19,6 @@ import {
   loadableOf,
   memoryName,
   nearestTexts,
-  nearestTogether,
   type Pooled,
   peakParts,
   placeOf,
@@ -203,10 +202,14 @@ export function remediesBelow(label: string, remedies: readonly FitRemedy[], opt
 }
 
 /** Settings that fit, below the verdict. */
-export function nearestBelow(label: string, report: FitReport, { paint, unicode, width }: RenderOptions): string[] {
+export function nearestBelow(
+  label: string,
+  report: FitReport | FitTogether,
+  { paint, unicode, width }: RenderOptions,
+): string[] {
   const indent = ' '.repeat(label.length + 2);
   return nearestTexts(report).flatMap(({ flags, text }) => [
-    ...hanging(`${indent}${unicode ? '≈' : '~'} `, text, width),
+    ...hanging(`${indent}${unicode ? '≈' : '~'} `, clean(text), width),
     ...(flags === null ? [] : [`${indent}  ${paint('strong', flags)}`]),
   ]);
 }
@@ -228,12 +231,21 @@ function verdictLines(report: FitReport, options: RenderOptions): string[] {
   ];
 }
 
-/** Sizes by precision: the weights, and whether they fit with what else was given. */
-export function fitTablePage(report: FitTable, options: RenderOptions): string[] {
-  const { limit, program, rows, simulated } = report;
-  const { paint, width } = options;
+/** Name of a table, what can be loaded, and whose verdict it is. */
+function tableTitle(
+  title: string,
+  { limit, program }: FitTable | FitLargest,
+  { paint, width }: RenderOptions,
+): string[] {
   const loadable = limit === null ? 'what can be loaded is unknown' : `${inGiB(limit)} GiB can be loaded`;
   const judge = program === null ? '' : `, by the rule of ${MODEL_PROGRAMS[program]}`;
+  return [paint('strong', truncate(`${title}  ${loadable}${judge}`, width))];
+}
+
+/** Sizes by precision: the weights, and whether they fit with what else was given. */
+export function fitTablePage(report: FitTable, options: RenderOptions): string[] {
+  const { rows, simulated } = report;
+  const { paint, width } = options;
   const dtypes = rows[0]?.cells.map(({ dtype }) => dtype) ?? [];
   const cellsOfRow = ({ cells: own }: FitTable['rows'][number]): string[] =>
     own.flatMap(({ need, verdict }) => {
@@ -246,17 +258,15 @@ export function fitTablePage(report: FitTable, options: RenderOptions): string[]
   ];
   return sections(
     simulatedBand(simulated, options),
-    [paint('strong', truncate(`WHICH PRECISIONS FIT, in GiB  ${loadable}${judge}`, width))],
+    tableTitle('WHICH PRECISIONS FIT, in GiB', report, options),
     table(['left', ...dtypes.flatMap(() => ['right', 'left'] as const)], body, width),
   );
 }
 
 /** Parameters of the largest that fits in each precision, by use. */
 export function fitLargestPage(report: FitLargest, options: RenderOptions): string[] {
-  const { limit, program, rows, simulated, uses } = report;
+  const { rows, simulated, uses } = report;
   const { paint, width } = options;
-  const loadable = limit === null ? 'what can be loaded is unknown' : `${inGiB(limit)} GiB can be loaded`;
-  const judge = program === null ? '' : `, by the rule of ${MODEL_PROGRAMS[program]}`;
   const body = [
     ['', 'bytes each', ...uses.map((use) => LARGEST_USES[use])].map((cell) => paint('heading', cell)),
     ...rows.map(({ bytesPerWeight, cells: own, dtype }) => [
@@ -267,7 +277,7 @@ export function fitLargestPage(report: FitLargest, options: RenderOptions): stri
   ];
   return sections(
     simulatedBand(simulated, options),
-    [paint('strong', truncate(`LARGEST MODEL THAT FITS, in parameters  ${loadable}${judge}`, width))],
+    tableTitle('LARGEST MODEL THAT FITS, in parameters', report, options),
     table(['left', 'right', ...uses.map(() => 'right' as const)], body, width),
     hanging('', largestNote(report), width).map((line) => paint('dim', line)),
   );
@@ -276,7 +286,7 @@ export function fitLargestPage(report: FitLargest, options: RenderOptions): stri
 /** Several models: the verdict, the pool with each of them, and the order of their starts with the flags of each. */
 export function fitTogetherPage(report: FitTogether, options: RenderOptions): string[] {
   const { models, notes, program, remedies, simulated, summary, verdict } = report;
-  const { paint, unicode, width } = options;
+  const { paint, width } = options;
   const [label, style] = VERDICTS[verdict];
   const isOllama = program === 'ollama';
   const order = isOllama ? 'Loaded when they are asked for, in any order' : 'Start them in this order, one by one';
@@ -304,9 +314,7 @@ export function fitTogetherPage(report: FitTogether, options: RenderOptions): st
       ...simulatedBand(simulated, options),
       ...labelled(label, style, clean(summary), options),
       ...remediesBelow(label, remedies, options),
-      ...nearestTogether(report).flatMap((text) =>
-        hanging(`${' '.repeat(label.length + 2)}${unicode ? '≈' : '~'} `, clean(text), width),
-      ),
+      ...nearestBelow(label, report, options),
     ],
     poolLines(report, `${models.length} models · ${MODEL_PROGRAMS[program]}`, options),
     [

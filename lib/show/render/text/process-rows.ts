@@ -95,8 +95,10 @@ export function processRow(process: ProcessMemory): ProcessRow {
   return { held, change: null, gpu: gpuBytes, swap, file: pss?.file ?? file, pid, who: `  ${programText(process)}` };
 }
 
+const NOTHING = { held: null, change: null, gpu: null, swap: null, file: null, pid: null };
+
 export function detailRow(text: string): ProcessRow {
-  return { held: null, change: null, gpu: null, swap: null, file: null, pid: null, who: `  ${text}` };
+  return { ...NOTHING, who: `  ${text}` };
 }
 
 /** The groups that are not listed, as one row. */
@@ -107,12 +109,11 @@ export function otherRow(groups: readonly ProcessGroup[]): ProcessRow[] {
   const count = sum(({ pids }) => pids.length);
   return [
     {
+      ...NOTHING,
       held: sum(({ held }) => held),
-      change: null,
       gpu: sum(({ gpuBytes }) => gpuBytes),
       swap: sum(({ swap }) => swap),
       file: sum(({ file }) => file),
-      pid: null,
       who: `${formatCount(count)} other ${count === 1 ? 'process' : 'processes'}`,
     },
   ];
@@ -125,8 +126,8 @@ export function remainderRows({ sharedMemory, totals, unattributed }: ProcessesR
   if (unmapped > 0) {
     const where = sharedMemory.slice(0, 2).map(({ bytes, name }) => `${clean(name)} ${formatBytes(bytes)}`);
     const places = where.length === 0 ? '' : `: ${where.join(', ')}`;
-    rows.push({ ...detailRow(''), held: unmapped, who: `tmpfs, shared memory of no process${places}` });
+    rows.push({ ...NOTHING, held: unmapped, who: `tmpfs, shared memory of no process${places}` });
   }
-  if (unattributed > 0) rows.push({ ...detailRow(''), held: unattributed, who: 'in no counter: driver, pipe buffers' });
+  if (unattributed > 0) rows.push({ ...NOTHING, held: unattributed, who: 'in no counter: driver, pipe buffers' });
   return rows;
 }

@@ -118,12 +118,7 @@ function seenBy(views: Partial<DeviceSnapshot['views']>): {
       const rows: NumberRow[] = [];
       for (const bytes of new Set(left.values())) {
         const names = takeNear(bytes);
-        if (names.length > 0)
-          rows.push({
-            label: 'Some tools say',
-            bytes,
-            text: listed(names),
-          });
+        if (names.length > 0) rows.push({ label: 'Some tools say', bytes, text: listed(names) });
       }
       return rows;
     },

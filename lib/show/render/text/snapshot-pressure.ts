@@ -1,6 +1,6 @@
 /** Pressure, the largest free blocks and swap: whether memory that is available can really be allocated. */
-import { formatCount, formatPercent, MiB, share } from '../../../base/format.ts';
-import { blockUse } from '../../../core/memory/contiguity.ts';
+import { formatCount, formatPercent, share } from '../../../base/format.ts';
+import { blockUse, formatBlockSize } from '../../../core/memory/contiguity.ts';
 import { judgePressure, NOTICEABLE_PERCENT } from '../../../core/memory/pressure.ts';
 import type { FreeBlocks, HostMemory, Psi, Snapshot } from '../../../types/index.ts';
 import { amount, dot, type RenderOptions } from '../options.ts';
@@ -43,11 +43,10 @@ function blocks(snapshot: Snapshot, options: RenderOptions): string[] {
   const { cma } = blockUse(snapshot.host, contiguity);
   const finding = snapshot.judgement.findings.find(({ id }) => id === 'fragmentation');
   const style: Style = finding === undefined ? 'ok' : finding.severity;
-  const size = (bytes: number): string => (bytes >= MiB ? `${bytes / MiB} MiB` : `${bytes / 1024} KiB`);
   const largest = [...contiguity]
     .filter(({ freeBlocks }) => freeBlocks > 0)
     .sort((a, b) => b.order - a.order)
-    .map(({ blockBytes, freeBlocks }) => `${formatCount(freeBlocks)} × ${size(blockBytes)}`);
+    .map(({ blockBytes, freeBlocks }) => `${formatCount(freeBlocks)} × ${formatBlockSize(blockBytes)}`);
   const summary = blocksText(snapshot.host, contiguity, (bytes) => amount(bytes, options));
   const line = joinThatFits(largest.slice(0, SHOWN_SIZES), ', ', options.cut - LABEL_WIDTH - LARGEST_LABEL.length);
   return [
