@@ -48,14 +48,10 @@ export function elementsOf({ begin, dtype, end, name, shape }: HeaderEntry, path
   for (const size of shape) elements *= size;
   const bits = bitsOf(dtype);
   // An element of an unknown type takes at least one bit.
-  const agrees = bits === null ? elements <= 8 * (end - begin) : bytesOf(elements, bits) === end - begin;
+  const agrees = bits === null ? elements <= 8 * (end - begin) : Math.ceil((elements * bits) / 8) === end - begin;
   if (agrees) return elements;
   const bytes = `the ${formatCount(end - begin)} bytes of its offsets`;
   throw tensorError(path, name, `shape [${shape.join(', ')}] of ${dtype.slice(0, 40)} does not take ${bytes}`);
-}
-
-function bytesOf(elements: number, bits: number): number {
-  return Math.ceil((elements * bits) / 8);
 }
 
 function tensorError(path: string, name: string, what: string): Error {

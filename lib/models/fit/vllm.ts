@@ -82,11 +82,6 @@ export function tokensOf(kvCache: number, kvBytesPerToken: number): number | nul
   return kvBytesPerToken > 0 ? Math.max(0, Math.floor(kvCache / (kvBytesPerToken * BLOCK)) * BLOCK) : null;
 }
 
-/** --gpu-memory-utilization where it is not given. */
-function defaultUtilization(version: string | null): number {
-  return isAtLeast(version, '0.20') ? VLLM_SHARE.newest : VLLM_SHARE.before020;
-}
-
 export function vllm(input: ProgramInput): FitProgramReport {
   const { device, limit, need, snapshot, version } = input;
   const reading = readingOf(input, 'vllm');
@@ -205,7 +200,7 @@ function partsOf({ need }: ProgramInput): Omit<VllmStart, 'total' | 'free' | 'ut
 
 /** Its decision without the flag. */
 function defaultNotes({ limit }: ProgramInput, start: Omit<VllmStart, 'utilization'>): string[] {
-  const utilization = defaultUtilization(start.version);
+  const utilization = isAtLeast(start.version, '0.20') ? VLLM_SHARE.newest : VLLM_SHARE.before020;
   const { requested, starts } = vllmBudget({ ...start, utilization });
   const without = `Without the flag its share is ${utilization}, ${formatBytes(requested)}`;
   if (!starts) return [`${without}: it refuses to start.`];
