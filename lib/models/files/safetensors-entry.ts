@@ -1,7 +1,8 @@
 /** One tensor in the header of a safetensors file: its data type, shape and place. */
 
 import { formatCount } from '../../base/format.ts';
-import { isObject, type JsonObject, modelError } from './model-file.ts';
+import { isObject } from '../../base/objects.ts';
+import { type JsonObject, modelError, quoted } from './model-file.ts';
 import type { HeaderEntry } from './safetensors-header.ts';
 
 /** Names of the format by the bits of an element. */
@@ -55,7 +56,7 @@ export function elementsOf({ begin, dtype, end, name, shape }: HeaderEntry, path
 }
 
 function tensorError(path: string, name: string, what: string): Error {
-  return modelError(path, `tensor ${JSON.stringify(name.slice(0, 80))}: ${what}`);
+  return modelError(path, `tensor ${quoted(name)}: ${what}`);
 }
 
 function isCount(value: unknown): value is number {

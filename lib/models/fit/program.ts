@@ -130,9 +130,14 @@ export function shareUp(bytes: number, total: number): number {
   return Math.floor((total * hundredths) / 100) >= bytes ? hundredths / 100 : (hundredths + 1) / 100;
 }
 
-/** 0.309 → 0.3. */
-export function shareDown(bytes: number, total: number): number {
-  return Math.floor((bytes / total) * 100 + 1e-9) / 100;
+/**
+ * The smallest share of `whole` that holds the upper end of a need; less where there is less, if that holds the expected
+ * size.
+ */
+export function smallestShare({ bytes, high }: FitRange, whole: number, left: number, most: number): number {
+  const wanted = shareUp(high, whole);
+  const largest = Math.floor((left / whole) * 100 + 1e-9) / 100;
+  return Math.max(0.01, Math.min(largest * whole >= bytes ? Math.min(wanted, largest) : wanted, most));
 }
 
 /** The report of a program whose reading is missing. */

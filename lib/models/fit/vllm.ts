@@ -2,14 +2,7 @@
 
 import { formatBytes, formatCount, inGiB } from '../../base/format.ts';
 import { VLLM_SHARE } from '../../core/memory/program-shares.ts';
-import type {
-  DeviceSnapshot,
-  FitInequality,
-  FitProgramReport,
-  FitRange,
-  FitVerdict,
-  HostMemory,
-} from '../../types/index.ts';
+import type { DeviceSnapshot, FitInequality, FitProgramReport, FitVerdict, HostMemory } from '../../types/index.ts';
 import { flagsFor } from './flags.ts';
 import { inequalityOf, judged } from './judge.ts';
 import {
@@ -21,8 +14,7 @@ import {
   type ProgramInput,
   type ProgramOutcome,
   readingOf,
-  shareDown,
-  shareUp,
+  smallestShare,
   sumOf,
   unreadable,
 } from './program.ts';
@@ -90,7 +82,7 @@ export function vllm(input: ProgramInput): FitProgramReport {
   if (reading.bytes === null || total === null) return unreadable('vllm', versions, reading);
   const free = reading.bytes;
   const given = input.utilization;
-  const utilization = given ?? smallestShare(need.total, total, Math.min(free, limit ?? free));
+  const utilization = given ?? smallestShare(need.total, total, Math.min(free, limit ?? free), 1);
   const start = { ...partsOf(input), total, free, version };
   const outcome = outcomeOf(input, { ...start, utilization });
   return {
@@ -174,13 +166,6 @@ function outcomeOf({ limit, need }: ProgramInput, start: VllmStart): ProgramOutc
   if (!isNamed && verdict === 'no')
     return outcome(verdict, `refuses to start: its share of ${utilization} is ${inGiB(requested)} GiB`, inside);
   return outcome(verdict === 'fits' && cache <= kvCache ? 'fits' : 'tight', decision, inside);
-}
-
-/** The smallest share that holds the upper end of the need; less where there is less, if that holds the expected need. */
-function smallestShare({ bytes, high }: FitRange, total: number, most: number): number {
-  const wanted = shareUp(high, total);
-  const largest = shareDown(most, total);
-  return Math.max(0.01, Math.min(largest * total >= bytes ? Math.min(wanted, largest) : wanted, 1));
 }
 
 function cudaTotal({ attributes, cuda, memoryModel }: DeviceSnapshot, host: HostMemory): number | null {
