@@ -107,7 +107,9 @@ function openIn(folder: Folder, path: string, heading: JournalHeading): Journal 
     try {
       refuseWhileLive(file.path, runs.slice(0, position), heading.bootId);
     } catch (error) {
-      journalWriter(file.fd, file.path).append(endRecord(begin, 'gave way'));
+      const { bootId, run } = begin;
+      const end: EndRecord = { type: 'end', run, at: new Date().toISOString(), bootId, state: 'gave way' };
+      journalWriter(file.fd, file.path).append(end);
       throw error;
     }
     if (now.goodBytes > COMPACT_ABOVE) {
@@ -219,10 +221,6 @@ function beginRecord({ bootId, command, device, experiment, simulated }: Journal
     device,
     ...defined({ experiment }),
   };
-}
-
-function endRecord({ run, bootId }: BeginRecord, state: string): EndRecord {
-  return { type: 'end', run, at: new Date().toISOString(), bootId, state };
 }
 
 /** Size in bytes above which the start of a run compacts the journal: about 2,000 records. */

@@ -39,17 +39,13 @@ export function checkParts(parts: unknown): { parts: Part[]; preset: LayoutPrese
 function listParts(sizes: object): Part[] {
   const parts = Object.entries(sizes).map(([name, bytes]) => ({
     name: checkName(name),
-    bytes: checkSize(name, bytes),
+    bytes: checkBytes(`part ${JSON.stringify(name)}`, bytes, SOME_BYTES),
   }));
   if (parts.length === 0 || parts.length > MAX_PARTS)
     throw outOfRange('number of parts', `1 to ${MAX_PARTS}`, parts.length);
   const sum = parts.reduce((total, { bytes }) => total + bytes, 0);
   if (!Number.isSafeInteger(sum)) throw outOfRange('sum of the parts', 'less than 2^53 bytes', sum);
   return parts;
-}
-
-function checkSize(name: string, bytes: unknown): number {
-  return checkBytes(`part ${JSON.stringify(name)}`, bytes, SOME_BYTES);
 }
 
 /** Control characters are refused because names are printed on terminals. */

@@ -70,14 +70,9 @@ export function shareFor(requested: number | null, others: OtherUsers | null): S
   const { bytes } = others;
   const held = bytes === null ? 'an unknown amount' : formatBoth(bytes);
   return {
-    bytes: defaultShare(bytes),
+    bytes: Math.max(SHARE, Math.ceil((bytes ?? 0) * SHARE_OF_HELD)),
     from: `the larger of ${formatBytes(SHARE)} and ${Math.round(SHARE_OF_HELD * 100)} % of what they hold, ${held}`,
   };
-}
-
-/** @param held by the other users, in bytes; null: unknown. */
-function defaultShare(held: number | null): number {
-  return Math.max(SHARE, Math.ceil((held ?? 0) * SHARE_OF_HELD));
 }
 
 /** The floor of unified memory is left to the other users, too: the larger of the two binds. */

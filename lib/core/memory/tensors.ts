@@ -27,7 +27,7 @@ export function tensorOf({ dtype, shape, elements }: TensorRequest): Tensor {
   const bytes = (bits + 7n) / 8n;
   if (bytes > MAX_BYTES) {
     const argument = shape === null ? 'elements' : 'shape';
-    const value = shape === null ? String(count) : `${shapeText(shape)} = ${formatBig(count)} elements`;
+    const value = shape === null ? String(count) : `${shape.join('x')} = ${formatBig(count)} elements`;
     throw tooLarge(argument, `${value} of ${dtype}`, bytes);
   }
   return {
@@ -77,10 +77,6 @@ function tooLarge(name: string, value: string, bytes: bigint): RangeError {
 
 function formatBig(count: bigint): string {
   return count.toLocaleString('en-US');
-}
-
-function shapeText(shape: readonly number[]): string {
-  return shape.join('x');
 }
 
 function noteOf(type: DataType, bits: bigint, bytes: number): string | null {

@@ -24,7 +24,8 @@ export async function settle(before: Snapshot, ordinal: number): Promise<Settled
   const { settled } = await memorySettled({ goal, limitMs: HOST_LIMIT_MS });
   let after = await takeSnapshot(SNAPSHOT);
   // The driver returns a device's own memory without any change in meminfo: poll the device itself.
-  while (lacksDeviceMemory(before, after, ordinal) && performance.now() - started < DEVICE_LIMIT_MS) {
+  const lacksMemory = () => (deviceFreeChange(before, after, ordinal) ?? 0) < -REPORTED_BYTES;
+  while (lacksMemory() && performance.now() - started < DEVICE_LIMIT_MS) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     after = await takeSnapshot(SNAPSHOT);
   }
@@ -35,10 +36,6 @@ export async function settle(before: Snapshot, ordinal: number): Promise<Settled
     cudaFreeChange: deviceFreeChange(before, after, ordinal),
   };
   return { afterMs, settled, ...changes, missing: missing(before, after, changes, findDevice(after, ordinal)) };
-}
-
-function lacksDeviceMemory(before: Snapshot, after: Snapshot, ordinal: number): boolean {
-  return (deviceFreeChange(before, after, ordinal) ?? 0) < -REPORTED_BYTES;
 }
 
 function deviceFreeChange(before: Snapshot, after: Snapshot, ordinal: number): number | null {

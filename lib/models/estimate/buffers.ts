@@ -6,12 +6,10 @@ import type { EstimateProgram, EstimateTerm } from '../../types/index.ts';
 import type { Architecture, LatentLayers } from '../files/architecture.ts';
 import type { ModelFacts } from '../files/model.ts';
 import { UBATCH } from './cache.ts';
-import { isLlama, type Use } from './use.ts';
+import { isLlama, type Use, type UseAt } from './use.ts';
 import { F32 } from './widths.ts';
 
-type Inference = Use & { context: number };
-
-export function bufferTerms({ architecture }: ModelFacts, use: Inference): EstimateTerm[] {
+export function bufferTerms({ architecture }: ModelFacts, use: UseAt): EstimateTerm[] {
   const own = runtimeTerm(use);
   if (architecture === null) return [own];
   if (isLlama(use.program)) return [computeBuffer(architecture, use), hostBuffer(architecture, use), own];
@@ -31,7 +29,7 @@ const ALIVE = 5;
  * llama.cpp's compute buffer on one GPU: the largest of the logits of a batch, and without flash attention the scores of
  * one layer. The factors are those of published logs (test/unit/models/estimate/golden/measurements.md has each).
  */
-function computeBuffer(architecture: Architecture, use: Inference): EstimateTerm {
+function computeBuffer(architecture: Architecture, use: UseAt): EstimateTerm {
   const { experts, heads, hidden, softcap, vocab } = architecture;
   const batch = use.batchTokens ?? UBATCH;
   const cells = use.context * use.sequences;
@@ -64,7 +62,7 @@ function latentScratch({ cache }: Architecture, cells: number, batch: number, { 
 }
 
 /** llama.cpp's buffer in pinned host memory: the mask of each kind of layer, and the embeddings of a batch. */
-function hostBuffer(architecture: Architecture, use: Inference): EstimateTerm {
+function hostBuffer(architecture: Architecture, use: UseAt): EstimateTerm {
   const batch = use.batchTokens ?? UBATCH;
   const cells = use.context * use.sequences;
   const kinds = masks(architecture);
@@ -81,7 +79,7 @@ const SAMPLED = 256;
 const SAMPLING_COPIES = 4;
 
 /** The activations of one step of vLLM or SGLang, as their profiling run sees them. */
-function stepTerm(architecture: Architecture, use: Inference): EstimateTerm {
+function stepTerm(architecture: Architecture, use: UseAt): EstimateTerm {
   const tokens = use.batchTokens ?? STEP_TOKENS;
   const width = activeWidth(architecture);
   const vocab = architecture.vocab ?? 0;
@@ -124,7 +122,7 @@ function scanElements({ cache }: Architecture): number {
 }
 
 /** transformers computes the whole prompt at once. Its newer versions compute logits for the last token only. */
-function prefillTerm(architecture: Architecture, use: Inference): EstimateTerm {
+function prefillTerm(architecture: Architecture, use: UseAt): EstimateTerm {
   // An encoder reads its input at once.
   const read = architecture.cache.find((layers) => layers.kind === 'cross')?.tokens ?? 0;
   const tokens = Math.max(use.context, read) * use.sequences;

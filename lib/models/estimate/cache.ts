@@ -10,12 +10,13 @@ import {
   type CacheLayers,
   type CompressedLayers,
   type CrossLayers,
+  type Heads,
   type LatentLayers,
   type StateLayers,
 } from '../files/architecture.ts';
 import { CACHE_TYPES, cacheTypeBytes } from '../files/cache-types.ts';
 import type { ModelFacts } from '../files/model.ts';
-import { isLlama, prefersHalf, type Use } from './use.ts';
+import { isLlama, prefersHalf, type Use, type UseAt } from './use.ts';
 
 export interface CacheEstimate {
   terms: EstimateTerm[];
@@ -55,7 +56,7 @@ const SGLANG_WINDOW_SHARE = 0.8;
 /** Scale of an indexer's key: one FP32 for its 128 elements of FP8. */
 const INDEX_SCALE = 4;
 
-export function cacheOf(model: ModelFacts, use: Use & { context: number }): CacheEstimate {
+export function cacheOf(model: ModelFacts, use: UseAt): CacheEstimate {
   const { architecture } = model;
   const types = typesOf(model, use);
   if (architecture === null) return { terms: [], bytesPerToken: null, kvDtype: types.name };
@@ -107,7 +108,7 @@ function padded(count: number, multiple: number): number {
   return Math.ceil(count / multiple) * multiple;
 }
 
-function cellsOf(use: Use & { context: number }): Cells {
+function cellsOf(use: UseAt): Cells {
   const { context, sequences } = use;
   if (isLlama(use.program)) return llamaCells(use);
   const block = use.program === 'vllm' ? VLLM_BLOCK : use.program === 'trtllm' ? TRTLLM_BLOCK : 1;
@@ -133,7 +134,7 @@ function windowCells(window: number, kind: 'sliding' | 'chunk' | null, { program
 }
 
 /** llama-kv-cache-iswa.cpp: one pool for all sequences (unified), or one for each. */
-function llamaCells({ context, sequences, kvUnified, batchTokens, swaFull }: Use & { context: number }): Cells {
+function llamaCells({ context, sequences, kvUnified, batchTokens, swaFull }: UseAt): Cells {
   const pools = kvUnified ? 1 : sequences;
   const size = padded(kvUnified ? context * sequences : context, LLAMA_PADDING);
   const inPool = kvUnified ? sequences : 1;
@@ -163,13 +164,12 @@ function bytesOf(layers: CacheLayers, cells: Cells, types: Types, use: Use): Est
 }
 
 /** Heads are divided among devices; where there are fewer than devices, each keeps one. Latent vectors are not divided. */
-function headsOf(kvHeads: number, { tensorParallel }: Use): number {
-  return Math.ceil(kvHeads / tensorParallel);
+function keyValueBytes({ keyDim, kvHeads, valueDim }: Heads, types: Types, { tensorParallel }: Use): number {
+  return Math.ceil(kvHeads / tensorParallel) * (keyDim * types.key + valueDim * types.value);
 }
 
 function attentionBytes(layers: AttentionLayers, cells: Cells, types: Types, use: Use): EstimateRange {
-  const each =
-    layers.layers * headsOf(layers.kvHeads, use) * (layers.keyDim * types.key + layers.valueDim * types.value);
+  const each = layers.layers * keyValueBytes(layers, types, use);
   const count = layers.window === null ? exactly(cells.full) : cells.window(layers);
   const index = layers.layers * (layers.indexDim ?? 0) * types.key;
   return range((each + index) * count.bytes, each * count.low, (each + index) * count.high);
@@ -177,22 +177,18 @@ function attentionBytes(layers: AttentionLayers, cells: Cells, types: Types, use
 
 /** The encoder's positions are computed once for each sequence, and do not grow with the context. */
 function crossBytes(layers: CrossLayers, { full, sequences }: Cells, types: Types, use: Use): number {
-  const each =
-    layers.layers * headsOf(layers.kvHeads, use) * (layers.keyDim * types.key + layers.valueDim * types.value);
+  const each = layers.layers * keyValueBytes(layers, types, use);
   return each * (layers.tokens === null ? full : sequences * layers.tokens);
 }
 
 function latentBytes(layers: LatentLayers, cells: Cells, types: Types, use: Use): EstimateRange {
+  const { keyDim, kvHeads, valueDim } = layers.expanded;
   if (!isCompressed(layers, use))
-    return attentionBytes({ ...layers.expanded, ...expandedLayers(layers) }, cells, types, use);
+    return attentionBytes({ ...attention(kvHeads, keyDim, valueDim), layers: layers.layers }, cells, types, use);
   const each = layers.layers * ((layers.rank + layers.ropeDim) * types.key + indexBytes(layers.indexDim));
   // llama.cpp kept the value part a second time until 2026.
   const most = isLlama(use.program) ? each + layers.layers * layers.rank * types.value : each;
   return range(each * cells.full, each * cells.full, most * cells.full);
-}
-
-function expandedLayers({ layers }: LatentLayers): Pick<AttentionLayers, 'kind' | 'layers' | 'window' | 'windowKind'> {
-  return { kind: 'attention', layers, window: null, windowKind: null };
 }
 
 function isCompressed(layers: LatentLayers, { mla }: Use): boolean {
@@ -254,13 +250,13 @@ function unifiedPages(
   layers: readonly CacheLayers[],
   mtp: CacheLayers | null,
   types: Types,
-  use: Use & { context: number },
+  use: UseAt,
 ): { cache: EstimateRange; state: EstimateRange; block: number } | null {
   const attention = layers.filter((entry) => entry.kind === 'attention');
   const states = layers.filter((entry) => entry.kind === 'state');
   const [first] = attention;
   if (first === undefined || attention.length > 1) return null;
-  const perToken = headsOf(first.kvHeads, use) * (first.keyDim * types.key + first.valueDim * types.value);
+  const perToken = keyValueBytes(first, types, use);
   const largest = Math.max(...states.map((entry) => stateOf(entry, types, use)));
   const block = padded(Math.ceil(largest / perToken), VLLM_BLOCK);
   const page = block * perToken;
@@ -279,7 +275,7 @@ function cacheTerm(
   bytes: EstimateRange,
   { cache }: Architecture,
   types: Types,
-  use: Use & { context: number },
+  use: UseAt,
   block: number | null,
 ): EstimateTerm {
   const windows = cache.filter((layers) => layers.kind === 'attention' && layers.window !== null) as AttentionLayers[];

@@ -9,7 +9,7 @@ import { totalParameters } from '../files/weights.ts';
 import { bufferTerms } from './buffers.ts';
 import { cacheOf } from './cache.ts';
 import { loadingOf } from './loading.ts';
-import { loadsInHalf, type Use } from './use.ts';
+import { loadsInHalf, type Use, type UseAt } from './use.ts';
 import { weightTerms } from './weights.ts';
 
 /** Context of an estimate for which none was given. */
@@ -59,7 +59,7 @@ export function unreadNote(model: ModelFacts): string[] {
   return [`Not understood, and it may change memory: ${unread.slice(0, NAMED).join(', ')}${more}.`];
 }
 
-export function estimatedUse(use: Use & { context: number }, kvDtype: string): EstimatedUse {
+export function estimatedUse(use: UseAt, kvDtype: string): EstimatedUse {
   return {
     use: use.use,
     program: use.program,
@@ -127,7 +127,7 @@ function dtypesOf({ weights }: ModelFacts): EstimatedModel['dtypes'] {
   return [...dtypes.values()].sort((a, b) => b.bytes - a.bytes);
 }
 
-function notesOf(model: ModelFacts, use: Use & { context: number }, weights: readonly EstimateTerm[]): string[] {
+function notesOf(model: ModelFacts, use: UseAt, weights: readonly EstimateTerm[]): string[] {
   const { architecture } = model;
   const { context, mtp } = use;
   const notes: string[] = [];

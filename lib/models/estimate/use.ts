@@ -6,6 +6,9 @@ import type { Use } from './options.ts';
 
 export type { Use };
 
+/** A use with its context, which a model's own length may have given. */
+export type UseAt = Use & { context: number };
+
 /** llama.cpp, and Ollama, which runs it. */
 export function isLlama(program: EstimateProgram | null): boolean {
   return program === 'llama.cpp' || program === 'ollama';

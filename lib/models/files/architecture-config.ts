@@ -3,6 +3,7 @@
  * field gives the kind of each layer, and the default of a field that is left out.
  */
 
+import { isObject } from '../../base/objects.ts';
 import {
   type Architecture,
   attention,
@@ -17,7 +18,7 @@ import { encoderDecoder, isEncoderDecoder } from './encoder-decoder.ts';
 import { isKnownType } from './known-types.ts';
 import { eachLayer, type Kind, kindsOf } from './layer-kinds.ts';
 import { checkLayers, type ModelConfig } from './model-config.ts';
-import { isObject } from './model-file.ts';
+
 import { defaultsOf } from './nested-defaults.ts';
 import {
   convLayer,

@@ -146,7 +146,8 @@ function stateOf(keys: Keys, layer: number, hidden: number): CacheLayers | null 
   if (kda !== null && isRecurrent(keys, layer))
     return deltaAttention(keys.perLayer('attention.head_count', layer) ?? 1, kda, keys.count('ssm.conv_kernel') ?? 4);
   const wkv = keys.count('wkv.head_size');
-  if (wkv !== null) return wkvState(keys, hidden, wkv);
+  // RWKV (llama-hparams.cpp): a matrix for each head, and the last tokens of a layer's halves.
+  if (wkv !== null) return state('RWKV', hidden * wkv, (keys.count('token_shift_count') ?? 2) * hidden);
   const shortConv = keys.count('shortconv.l_cache');
   const inner = keys.count('ssm.inner_size');
   if ((inner === null && shortConv === null) || !isRecurrent(keys, layer)) return null;
@@ -154,11 +155,6 @@ function stateOf(keys: Keys, layer: number, hidden: number): CacheLayers | null 
   const stateSize = keys.count('ssm.state_size') ?? 0;
   const groups = keys.count('ssm.group_count') ?? 0;
   return stateLayer('state space', inner, stateSize, groups, keys.count('ssm.conv_kernel') ?? 1);
-}
-
-/** RWKV (llama-hparams.cpp): a matrix for each head, and the last tokens of a layer's halves. */
-function wkvState(keys: Keys, hidden: number, headSize: number): CacheLayers {
-  return state('RWKV', hidden * headSize, (keys.count('token_shift_count') ?? 2) * hidden);
 }
 
 function isRecurrent(keys: Keys, layer: number): boolean {

@@ -1,7 +1,7 @@
 /** Memory that a model keeps of earlier tokens, layer by layer, and the sizes on which buffers depend. */
 
 /** Heads of keys and values, and elements of each. */
-interface Heads {
+export interface Heads {
   kvHeads: number;
   keyDim: number;
   valueDim: number;

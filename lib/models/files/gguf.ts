@@ -6,7 +6,7 @@
 
 import { formatCount } from '../../base/format.ts';
 import { ggmlType } from './ggml-types.ts';
-import { type ByteSource, modelError } from './model-file.ts';
+import { type ByteSource, modelError, quoted } from './model-file.ts';
 import { type FileFacts, WeightSums } from './weights.ts';
 
 export type GgufValue = string | number | boolean | readonly (number | boolean)[];
@@ -187,7 +187,7 @@ class Reader {
   #scalarOf(type: number, key: string): Scalar {
     const scalar = SCALARS[type];
     if (scalar !== undefined) return scalar;
-    throw this.#fail(`key ${JSON.stringify(key.slice(0, 80))} has a value of type ${type}; expected 0 to 12`);
+    throw this.#fail(`key ${quoted(key)} has a value of type ${type}; expected 0 to 12`);
   }
 
   async #scalar(type: number, key: string): Promise<number | boolean> {
@@ -206,14 +206,13 @@ class Reader {
     const left = this.#size - this.#start - this.#at;
     if (length * smallest > left)
       throw this.#fail(
-        `array ${JSON.stringify(key.slice(0, 80))} claims ${formatCount(length)} entries; the file has ${formatCount(left)} bytes left`,
+        `array ${quoted(key)} claims ${formatCount(length)} entries; the file has ${formatCount(left)} bytes left`,
       );
     if (type === TYPE.string) this.#spend(length, key);
     if (type === TYPE.array) this.#spend(length * COST_OF_LIST, key);
     if (type === TYPE.string) return this.#skipStrings(length);
     if (scalar === null) {
-      if (depth >= DEEPEST_ARRAY)
-        throw this.#fail(`array ${JSON.stringify(key.slice(0, 80))} is nested more than ${DEEPEST_ARRAY} times`);
+      if (depth >= DEEPEST_ARRAY) throw this.#fail(`array ${quoted(key)} is nested more than ${DEEPEST_ARRAY} times`);
       for (let entry = 0; entry < length; entry++) await this.#readArray(key, depth + 1);
       return;
     }
@@ -229,8 +228,7 @@ class Reader {
   #spend(entries: number, key: string): void {
     this.#entriesLeft -= entries;
     if (this.#entriesLeft >= 0) return;
-    const most = formatCount(MOST_ENTRIES);
-    throw this.#fail(`its lists have more than ${most} entries, with those of ${JSON.stringify(key.slice(0, 80))}`);
+    throw this.#fail(`its lists have more than ${formatCount(MOST_ENTRIES)} entries, with those of ${quoted(key)}`);
   }
 
   async #skipStrings(count: number): Promise<void> {
@@ -280,11 +278,9 @@ class Reader {
   }
 
   #checkPlace({ name, offset }: GgufTensor, bytes: number, next: GgufTensor | null, dataBytes: number): void {
-    const tensor = `tensor ${JSON.stringify(name.slice(0, 80))}`;
+    const tensor = `tensor ${quoted(name)}`;
     if (next !== null && offset + bytes > next.offset)
-      throw this.#fail(
-        `${tensor} overlaps ${JSON.stringify(next.name.slice(0, 80))} at byte ${next.offset} of the data`,
-      );
+      throw this.#fail(`${tensor} overlaps ${quoted(next.name)} at byte ${next.offset} of the data`);
     if (offset + bytes > dataBytes)
       throw this.#fail(
         `${tensor} ends at byte ${formatCount(offset + bytes)} of the data, which has ${formatCount(Math.max(0, dataBytes))}: the file is cut off; download it again`,
@@ -303,7 +299,7 @@ class Reader {
     const name = await this.#string(LONGEST_KEY);
     if (name === null) throw this.#fail(`the name of a tensor is longer than ${formatCount(LONGEST_KEY)} bytes`);
     const dimensions = await this.#u32();
-    const fail = (what: string): Error => this.#fail(`tensor ${JSON.stringify(name.slice(0, 80))} ${what}`);
+    const fail = (what: string): Error => this.#fail(`tensor ${quoted(name)} ${what}`);
     if (dimensions > 4) throw fail(`has ${dimensions} dimensions; expected at most 4`);
     let elements = 1;
     for (let index = 0; index < dimensions; index++) elements *= await this.#u64();

@@ -85,7 +85,7 @@ function namedKinds(config: ModelConfig, field: string, layers: number): Kind[] 
   if (!kinds.includes('conv')) config.repeats('conv_L_cache');
   if (!kinds.includes('mamba') && model === 'granitemoehybrid') config.repeats(...MAMBA_FIELDS);
   if (model === 'recurrent_gemma') return kinds.map((kind) => (kind === 'full' ? 'sliding' : kind)); // all have a window
-  return windowsOff(config) ? kinds.map(withoutWindow) : kinds;
+  return windowsOff(config) ? kinds.map((kind) => (kind === 'sliding' ? 'full' : kind)) : kinds;
 }
 
 /** A kind that is not known counts as full attention, and the answer is not known. */
@@ -96,10 +96,6 @@ function kindOf(config: ModelConfig, field: string, name: unknown): Kind {
   if (kind === 'linear' && config.text('model_type') === 'minimax') return 'lightning';
   if (kind === undefined) config.notUnderstood(field, name);
   return kind ?? 'full';
-}
-
-function withoutWindow(kind: Kind): Kind {
-  return kind === 'sliding' ? 'full' : kind;
 }
 
 /** Qwen and others name a window that is switched off. */

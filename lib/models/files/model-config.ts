@@ -2,7 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { formatCount } from '../../base/format.ts';
-import { isObject, type JsonObject, modelError } from './model-file.ts';
+import { isObject } from '../../base/objects.ts';
+import { type JsonObject, modelError } from './model-file.ts';
 
 /** No field that counts layers, heads or elements comes near it. */
 export const MOST = 2 ** 31;

@@ -4,11 +4,17 @@ import { closeSync, constants, fstatSync, open, read } from 'node:fs';
 import { basename } from 'node:path';
 import { UmaError } from '../../base/errors.ts';
 import { formatCount } from '../../base/format.ts';
+import { isObject } from '../../base/objects.ts';
 
 /** A model file that is damaged, incomplete or not what its name says: `ERR_UMA_MODEL`. */
 export function modelError(path: string, message: string): UmaError {
   const call = `read ${basename(path)}`;
   return new UmaError('ERR_UMA_MODEL', { source: 'umaprobe', call, status: null, name: 'MODEL_INVALID', message });
+}
+
+/** A name from a file, as far as the line of an error has room. */
+export function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, 80));
 }
 
 /** A file of a model as bytes, wherever it is: the readers of headers know nothing else of it. */
@@ -81,10 +87,6 @@ export async function readText(file: ByteSource, limit: number): Promise<string>
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** A JSON document whose root is an object. */
 export function parseObject(text: string, path: string): JsonObject {

@@ -2,8 +2,9 @@
 
 import { basename, join } from 'node:path';
 import { formatBytes, formatCount } from '../../base/format.ts';
+import { isObject } from '../../base/objects.ts';
 import { emptyModel, type ModelFacts } from './model.ts';
-import { isObject, type JsonObject, modelError, parseObject, readText } from './model-file.ts';
+import { type JsonObject, modelError, parseObject, readText } from './model-file.ts';
 import type { ModelFolder } from './model-folder.ts';
 import { type Quantization, quantizationOf } from './quantization.ts';
 import { readConfig } from './read-config.ts';

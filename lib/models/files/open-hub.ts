@@ -5,7 +5,6 @@ import { lazy } from '../../base/lazy.ts';
 import type { HubOptions } from '../hub/index.ts';
 import type { HubName } from '../hub/name.ts';
 import type { ModelFacts } from './model.ts';
-import type { ModelFolder } from './model-folder.ts';
 import { ggufNames } from './open-gguf.ts';
 import { openFileIn, openFilesIn } from './open-in-folder.ts';
 
@@ -16,19 +15,16 @@ export async function openOnHub(name: HubName, options: HubOptions): Promise<Mod
   const { openHub } = await loadHub();
   const { folderAt, paths, readAt } = await openHub(name, options);
   const file = chosenFile(name, paths);
+  const whole = folderAt('');
   const model =
     file === null
-      ? await openWhole(folderAt(''), name.repository)
+      ? await openFilesIn(whole, await whole.names(), name.repository)
       : await openFileIn(folderAt(file.folder), file.name, `${name.repository}:${file.path}`);
   if (readAt === null) return model;
   return {
     ...model,
     notes: [...model.notes, `The Hub did not answer: these are its files as of ${readAt.slice(0, 10)}.`],
   };
-}
-
-async function openWhole(folder: ModelFolder, repository: string): Promise<ModelFacts> {
-  return openFilesIn(folder, await folder.names(), repository);
 }
 
 interface ChosenFile {

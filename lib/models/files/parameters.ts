@@ -3,11 +3,12 @@
  * model code is a product below; vectors (norms, biases) are left out, which is less than 0.1 %.
  */
 
+import { isObject } from '../../base/objects.ts';
 import type { Architecture, AttentionLayers, CacheLayers, LatentLayers, StateLayers } from './architecture.ts';
 import { ENCODERS, expertsOf, expertWidthOf, sharedWidth } from './architecture-config.ts';
 import { encoderDecoderParameters, isEncoderDecoder } from './encoder-decoder.ts';
 import type { ModelConfig } from './model-config.ts';
-import { isObject } from './model-file.ts';
+
 import { roundedUp } from './state-layers.ts';
 import type { ParameterCounts } from './weights.ts';
 

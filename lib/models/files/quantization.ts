@@ -1,6 +1,7 @@
 /** Quantisation of a checkpoint, by its own metadata. */
 
-import { isObject, type JsonObject } from './model-file.ts';
+import { isObject } from '../../base/objects.ts';
+import type { JsonObject } from './model-file.ts';
 
 export interface Quantization {
   /** "fp8", "awq", "gptq", "nvfp4", "mxfp4", "bitsandbytes", "compressed-tensors", … */

@@ -1,7 +1,8 @@
 /** One tensor in the header of a safetensors file: its data type, shape and place. */
 
 import { formatCount } from '../../base/format.ts';
-import { isObject, type JsonObject, modelError } from './model-file.ts';
+import { isObject } from '../../base/objects.ts';
+import { type JsonObject, modelError, quoted } from './model-file.ts';
 import type { HeaderEntry } from './safetensors-header.ts';
 
 /** Names of the format by the bits of an element. */
@@ -48,18 +49,14 @@ export function elementsOf({ begin, dtype, end, name, shape }: HeaderEntry, path
   for (const size of shape) elements *= size;
   const bits = bitsOf(dtype);
   // An element of an unknown type takes at least one bit.
-  const agrees = bits === null ? elements <= 8 * (end - begin) : bytesOf(elements, bits) === end - begin;
+  const agrees = bits === null ? elements <= 8 * (end - begin) : Math.ceil((elements * bits) / 8) === end - begin;
   if (agrees) return elements;
   const bytes = `the ${formatCount(end - begin)} bytes of its offsets`;
   throw tensorError(path, name, `shape [${shape.join(', ')}] of ${dtype.slice(0, 40)} does not take ${bytes}`);
 }
 
-function bytesOf(elements: number, bits: number): number {
-  return Math.ceil((elements * bits) / 8);
-}
-
 function tensorError(path: string, name: string, what: string): Error {
-  return modelError(path, `tensor ${JSON.stringify(name.slice(0, 80))}: ${what}`);
+  return modelError(path, `tensor ${quoted(name)}: ${what}`);
 }
 
 function isCount(value: unknown): value is number {

@@ -6,7 +6,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { formatCount } from '../../base/format.ts';
-import { modelError } from './model-file.ts';
+import { modelError, quoted } from './model-file.ts';
 
 /** A tensor as the header has it: nothing is checked but that these are whole numbers. */
 export interface HeaderEntry {
@@ -216,8 +216,7 @@ class HeaderWalk {
     const fail = (what: string): Error => modelError(this.#path, `${what}; the format allows strings`);
     if (this.#next() !== OPEN_OBJECT) throw fail('its __metadata__ is no object of strings');
     this.#members((name) => {
-      if (this.#next() !== QUOTE)
-        throw fail(`its __metadata__ has ${JSON.stringify(name.slice(0, 80))}, which is no string`);
+      if (this.#next() !== QUOTE) throw fail(`its __metadata__ has ${quoted(name)}, which is no string`);
       this.#string();
     });
   }
@@ -228,10 +227,7 @@ class HeaderWalk {
     this.#next();
     const start = this.#at;
     const fail = (what: string): Error =>
-      modelError(
-        this.#path,
-        `tensor ${JSON.stringify(name.slice(0, 80))} ${what}; expected dtype, shape and two data_offsets`,
-      );
+      modelError(this.#path, `tensor ${quoted(name)} ${what}; expected dtype, shape and two data_offsets`);
     let depth = 0;
     for (;;) {
       if (this.#at - start > LONGEST_ENTRY)

@@ -3,7 +3,8 @@
  * layer. That is no guess: a shard whose file has not the size of these tensors and of a header for them is read, too.
  */
 
-import { isObject } from './model-file.ts';
+import { isObject } from '../../base/objects.ts';
+
 import type { ModelFolder } from './model-folder.ts';
 import { readSafetensors, type TensorContext } from './safetensors.ts';
 import { type FileFacts, type TensorFacts, WeightSums } from './weights.ts';

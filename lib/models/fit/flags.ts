@@ -21,31 +21,26 @@ interface Spelling {
   settings: Partial<Record<Setting, (settings: EstimatedSettings, version: string | null) => Said>>;
 }
 
-const VLLM_TYPES = new Map([
-  ...['f16', 'fp16', 'float16'].map((name) => [name, 'float16'] as const),
-  ...['bf16', 'bfloat16'].map((name) => [name, 'bfloat16'] as const),
-  ...['fp8', 'fp8_e4m3', 'fp8_e5m2', 'nvfp4'].map((name) => [name, name] as const),
-]);
+/**
+ * Types of a cache that a program knows.
+ *
+ * @param others its name of a type: the names that are given for it.
+ * @param same types that it calls as they are given.
+ */
+function typesOf(others: Readonly<Record<string, string>>, same: string): ReadonlyMap<string, string> {
+  const named = Object.entries(others).flatMap(([type, names]) =>
+    names.split(' ').map((name) => [name, type] as const),
+  );
+  return new Map([...named, ...same.split(' ').map((name) => [name, name] as const)]);
+}
 
-const SGLANG_TYPES = new Map([
-  ...['bf16', 'bfloat16'].map((name) => [name, 'bfloat16'] as const),
-  ...['fp8', 'fp8_e4m3'].map((name) => [name, 'fp8_e4m3'] as const),
-  ...['fp8_e5m2', 'fp4_e2m1'].map((name) => [name, name] as const),
-]);
-
-const TRTLLM_TYPES = new Map([...['fp8', 'fp8_e4m3'].map((name) => [name, 'fp8'] as const), ['nvfp4', 'nvfp4']]);
-
-const LLAMA_TYPES = new Map([
-  ...['f32', 'fp32', 'float32'].map((name) => [name, 'f32'] as const),
-  ...['f16', 'fp16', 'float16'].map((name) => [name, 'f16'] as const),
-  ...['bf16', 'bfloat16'].map((name) => [name, 'bf16'] as const),
-  ...['q8_0', 'q5_1', 'q5_0', 'q4_1', 'q4_0', 'iq4_nl'].map((name) => [name, name] as const),
-]);
-
-const OLLAMA_TYPES = new Map([
-  ...['f16', 'fp16', 'float16'].map((name) => [name, 'f16'] as const),
-  ...['q8_0', 'q4_0'].map((name) => [name, name] as const),
-]);
+const HALF = 'f16 fp16 float16';
+const BRAIN = 'bf16 bfloat16';
+const VLLM_TYPES = typesOf({ float16: HALF, bfloat16: BRAIN }, 'fp8 fp8_e4m3 fp8_e5m2 nvfp4');
+const SGLANG_TYPES = typesOf({ bfloat16: BRAIN, fp8_e4m3: 'fp8 fp8_e4m3' }, 'fp8_e5m2 fp4_e2m1');
+const TRTLLM_TYPES = typesOf({ fp8: 'fp8 fp8_e4m3' }, 'nvfp4');
+const LLAMA_TYPES = typesOf({ f32: 'f32 fp32 float32', f16: HALF, bf16: BRAIN }, 'q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl');
+const OLLAMA_TYPES = typesOf({ f16: HALF }, 'q8_0 q4_0');
 
 /** Build of llama.cpp that removed --no-mmap (PR 28334, 2026-09-09). */
 const WITHOUT_NO_MMAP = '10875';

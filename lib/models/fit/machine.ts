@@ -87,7 +87,10 @@ function machineNow(snapshot: Snapshot, ordinal: number | null): FitMachine {
     return { ...UNKNOWN, device, from: clean(withoutGpu(snapshot)), refusal: refusalOf(snapshot) };
   }
   const lost = goneText(device);
-  if (lost !== null) return { ...UNKNOWN, device, from: lost, refusal: findingOf(snapshot, 'gpu.state') };
+  if (lost !== null) {
+    const refusal = snapshot.judgement.findings.find(({ id }) => id === 'gpu.state') ?? null;
+    return { ...UNKNOWN, device, from: lost, refusal };
+  }
   if (device.visible === false) {
     const from = clean(device.from.visible ?? 'CUDA does not list this GPU');
     return { ...UNKNOWN, device, from, refusal: refusalOf(snapshot) };
@@ -124,10 +127,6 @@ const TOO_LITTLE: readonly Finding['id'][] = ['memory.available', 'gpu.memory'];
 
 function refusalOf({ judgement }: Snapshot): Finding | null {
   return judgement.findings.find((finding) => refuses(finding) && !TOO_LITTLE.includes(finding.id)) ?? null;
-}
-
-function findingOf({ judgement }: Snapshot, id: Finding['id']): Finding | null {
-  return judgement.findings.find((finding) => finding.id === id) ?? null;
 }
 
 /** The reason in short; the snapshot has all of it, with every path that was tried. */

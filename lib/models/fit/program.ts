@@ -64,34 +64,24 @@ export function readingOf({ device, freed, snapshot }: ProgramInput, view: ViewN
     const huge = (host.hugePagesFree ?? 0) * (host.hugePageSize ?? 0);
     return freed.hugePages
       ? { bytes: host.available + freed.bytes, from, later: null, remedy: null }
-      : { bytes, from, ...raised(bytes, host.available + huge + freed.bytes, releaseHugePages) };
+      : { bytes, from, ...raised(bytes, host.available + huge + freed.bytes, RELEASE) };
   }
   const now = Math.max(0, bytes + freed.bytes);
   const isFree = device.memoryModel === 'unified' && (bytes === host.free || device.cuda?.free === bytes);
   if (!isFree) return { bytes: now, from, later: null, remedy: null };
-  return { bytes: now, from, ...raised(now, now + droppable(host), dropPageCache) };
+  return { bytes: now, from, ...raised(now, now + droppable(host), DROP) };
 }
 
-function raised(
-  bytes: number,
-  later: number,
-  remedy: (gains: number) => FitRemedy,
-): Pick<FreeReading, 'later' | 'remedy'> {
-  return later > bytes ? { later, remedy: remedy(later - bytes) } : { later: null, remedy: null };
+function raised(bytes: number, later: number, remedy: Omit<FitRemedy, 'gains'>): Pick<FreeReading, 'later' | 'remedy'> {
+  return later > bytes ? { later, remedy: { ...remedy, gains: later - bytes } } : { later: null, remedy: null };
 }
 
-function dropPageCache(gains: number): FitRemedy {
-  return { text: 'drop clean page cache, which it counts as used', command: DROP_PAGE_CACHE, needsRoot: true, gains };
-}
-
-function releaseHugePages(gains: number): FitRemedy {
-  return {
-    text: 'release reserved huge pages: while there are any it counts nothing else',
-    command: RELEASE_HUGE_PAGES,
-    needsRoot: true,
-    gains,
-  };
-}
+const DROP = { text: 'drop clean page cache, which it counts as used', command: DROP_PAGE_CACHE, needsRoot: true };
+const RELEASE = {
+  text: 'release reserved huge pages: while there are any it counts nothing else',
+  command: RELEASE_HUGE_PAGES,
+  needsRoot: true,
+};
 
 /** The sum of terms by name. */
 export function sumOf(terms: readonly FitTerm[], wanted: (name: string) => boolean): FitRange {
@@ -140,9 +130,14 @@ export function shareUp(bytes: number, total: number): number {
   return Math.floor((total * hundredths) / 100) >= bytes ? hundredths / 100 : (hundredths + 1) / 100;
 }
 
-/** 0.309 → 0.3. */
-export function shareDown(bytes: number, total: number): number {
-  return Math.floor((bytes / total) * 100 + 1e-9) / 100;
+/**
+ * The smallest share of `whole` that holds the upper end of a need; less where there is less, if that holds the expected
+ * size.
+ */
+export function smallestShare({ bytes, high }: FitRange, whole: number, left: number, most: number): number {
+  const wanted = shareUp(high, whole);
+  const largest = Math.floor((left / whole) * 100 + 1e-9) / 100;
+  return Math.max(0.01, Math.min(largest * whole >= bytes ? Math.min(wanted, largest) : wanted, most));
 }
 
 /** The report of a program whose reading is missing. */

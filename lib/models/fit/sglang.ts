@@ -1,7 +1,7 @@
 /** SGLang: a share of the memory free before loading, for weights and cache together. */
 
 import { formatBytes, formatCount, inGiB } from '../../base/format.ts';
-import type { FitProgramReport, FitRange, FitVerdict } from '../../types/index.ts';
+import type { FitProgramReport, FitVerdict } from '../../types/index.ts';
 import { flagsFor } from './flags.ts';
 import { judged } from './judge.ts';
 import {
@@ -12,8 +12,7 @@ import {
   type ProgramInput,
   type ProgramOutcome,
   readingOf,
-  shareDown,
-  shareUp,
+  smallestShare,
   sumOf,
   unreadable,
 } from './program.ts';
@@ -66,7 +65,7 @@ export function sglang(input: ProgramInput): FitProgramReport {
   const before = reading.bytes;
   const outside = sumOf(need.terms, (name) => !isStatic(name));
   const most = Math.min(before, limit ?? before) - outside.high;
-  const fraction = input.utilization ?? smallestFraction(sumOf(need.terms, isStatic), before, most);
+  const fraction = input.utilization ?? smallestShare(sumOf(need.terms, isStatic), before, most, 0.99);
   const outcome = outcomeOf(input, before, fraction);
   return {
     program: 'sglang',
@@ -81,13 +80,6 @@ export function sglang(input: ProgramInput): FitProgramReport {
       'CUDA graphs and autotuning are outside of it; on a Spark add --disable-flashinfer-autotune where starts drain the host.',
     ],
   };
-}
-
-/** The smallest fraction that holds weights and cache; less where there is less, if that holds the expected size. */
-function smallestFraction({ bytes, high }: FitRange, before: number, most: number): number {
-  const wanted = shareUp(high, before);
-  const largest = shareDown(most, before);
-  return Math.max(0.01, Math.min(largest * before >= bytes ? Math.min(wanted, largest) : wanted, 0.99));
 }
 
 function outcomeOf(input: ProgramInput, before: number, fraction: number): ProgramOutcome {

@@ -77,15 +77,11 @@ export function accelerate(input: ProgramInput): FitProgramReport {
       : `puts modules on the CPU or the disk: its budget is ${formatBytes(budget)}`,
     message: fits ? null : 'Some modules are dispatched on the CPU or the disk.',
     numbers: { budget },
+    // A unified pool counted once: all of it for the GPU, and none for the CPU.
     ...(limit === null || modules.high > limit
       ? none('The weights may be more than what can be loaded.')
-      : { flags: flagsOf(limit), aboutFlags: [] }),
+      : { flags: `max_memory={0: "${Math.floor(limit / GiB)}GiB", "cpu": "0GiB"}`, aboutFlags: [] }),
     remedies: remedy === null ? [] : [remedy],
     notes: ['On unified memory its budgets for GPU and CPU are the same memory, counted twice.'],
   };
-}
-
-/** A unified pool counted once: all of it for the GPU, and none for the CPU. */
-function flagsOf(limit: number): string {
-  return `max_memory={0: "${Math.floor(limit / GiB)}GiB", "cpu": "0GiB"}`;
 }

@@ -2,14 +2,7 @@
 
 import { formatBytes, formatCount, inGiB } from '../../base/format.ts';
 import { VLLM_SHARE } from '../../core/memory/program-shares.ts';
-import type {
-  DeviceSnapshot,
-  FitInequality,
-  FitProgramReport,
-  FitRange,
-  FitVerdict,
-  HostMemory,
-} from '../../types/index.ts';
+import type { DeviceSnapshot, FitInequality, FitProgramReport, FitVerdict, HostMemory } from '../../types/index.ts';
 import { flagsFor } from './flags.ts';
 import { inequalityOf, judged } from './judge.ts';
 import {
@@ -21,8 +14,7 @@ import {
   type ProgramInput,
   type ProgramOutcome,
   readingOf,
-  shareDown,
-  shareUp,
+  smallestShare,
   sumOf,
   unreadable,
 } from './program.ts';
@@ -82,11 +74,6 @@ export function tokensOf(kvCache: number, kvBytesPerToken: number): number | nul
   return kvBytesPerToken > 0 ? Math.max(0, Math.floor(kvCache / (kvBytesPerToken * BLOCK)) * BLOCK) : null;
 }
 
-/** --gpu-memory-utilization where it is not given. */
-function defaultUtilization(version: string | null): number {
-  return isAtLeast(version, '0.20') ? VLLM_SHARE.newest : VLLM_SHARE.before020;
-}
-
 export function vllm(input: ProgramInput): FitProgramReport {
   const { device, limit, need, snapshot, version } = input;
   const reading = readingOf(input, 'vllm');
@@ -95,7 +82,7 @@ export function vllm(input: ProgramInput): FitProgramReport {
   if (reading.bytes === null || total === null) return unreadable('vllm', versions, reading);
   const free = reading.bytes;
   const given = input.utilization;
-  const utilization = given ?? smallestShare(need.total, total, Math.min(free, limit ?? free));
+  const utilization = given ?? smallestShare(need.total, total, Math.min(free, limit ?? free), 1);
   const start = { ...partsOf(input), total, free, version };
   const outcome = outcomeOf(input, { ...start, utilization });
   return {
@@ -181,13 +168,6 @@ function outcomeOf({ limit, need }: ProgramInput, start: VllmStart): ProgramOutc
   return outcome(verdict === 'fits' && cache <= kvCache ? 'fits' : 'tight', decision, inside);
 }
 
-/** The smallest share that holds the upper end of the need; less where there is less, if that holds the expected need. */
-function smallestShare({ bytes, high }: FitRange, total: number, most: number): number {
-  const wanted = shareUp(high, total);
-  const largest = shareDown(most, total);
-  return Math.max(0.01, Math.min(largest * total >= bytes ? Math.min(wanted, largest) : wanted, 1));
-}
-
 function cudaTotal({ attributes, cuda, memoryModel }: DeviceSnapshot, host: HostMemory): number | null {
   return attributes.totalGlobalMem ?? cuda?.total ?? (memoryModel === 'unified' ? host.total : null);
 }
@@ -205,7 +185,7 @@ function partsOf({ need }: ProgramInput): Omit<VllmStart, 'total' | 'free' | 'ut
 
 /** Its decision without the flag. */
 function defaultNotes({ limit }: ProgramInput, start: Omit<VllmStart, 'utilization'>): string[] {
-  const utilization = defaultUtilization(start.version);
+  const utilization = isAtLeast(start.version, '0.20') ? VLLM_SHARE.newest : VLLM_SHARE.before020;
   const { requested, starts } = vllmBudget({ ...start, utilization });
   const without = `Without the flag its share is ${utilization}, ${formatBytes(requested)}`;
   if (!starts) return [`${without}: it refuses to start.`];

@@ -30,12 +30,13 @@ const LONGEST_TOKEN = 4096;
 /** @param home of the user who logged in; null: there is none. */
 export function hubSettings(env: Variables, home: string | null): HubSettings {
   const { isLoopback, url: endpoint } = endpointOf(env.HF_ENDPOINT);
+  const cache = ownCache(env);
   return {
     endpoint,
     isLoopback,
     token: tokenOf(env, home),
     isOffline: /^(1|on|yes|true)$/i.test(env.HF_HUB_OFFLINE ?? ''),
-    cacheFolder: cacheFolderOf(env),
+    cacheFolder: cache === null ? null : join(cache, 'hub'),
     proxyHint: proxyHintOf(env),
     page: (repository) => `${endpoint.href}${repository.replace(/^.*hf:/, '')}`,
   };
@@ -75,11 +76,6 @@ function checkToken(from: string, text: string): string {
   const token = text.trim();
   if (/^[\x21-\x7e]{1,500}$/.test(token)) return token;
   throw hubError(from, 'TOKEN', 'it holds characters that no token has');
-}
-
-function cacheFolderOf(env: Variables): string | null {
-  const cache = ownCache(env);
-  return cache === null ? null : join(cache, 'hub');
 }
 
 function proxyHintOf(env: Variables): string {

@@ -4,13 +4,14 @@ import { range } from '../../../core/memory/range.ts';
 import type { EstimateTerm } from '../../../types/index.ts';
 import type { ModelFacts } from '../../files/model.ts';
 import { bytesOf } from '../../files/weights.ts';
+import type { UseAt } from '../use.ts';
 import { PLANS } from './optimizers.ts';
-import { isAdapter, type Training, type Types } from './plan.ts';
+import { isAdapter, type Types } from './plan.ts';
 import { divided } from './replayed-terms.ts';
 
 export function heldTerms(
   model: ModelFacts,
-  use: Training,
+  use: UseAt,
   { parameters, types }: { parameters: number | null; types: Types },
 ): EstimateTerm[] {
   if (parameters === null) return [];
@@ -30,7 +31,7 @@ function weightsTerm({ weights }: ModelFacts, parameters: number, { packed, weig
   };
 }
 
-function stateTerms(parameters: number, { optimizer }: Training, { weight }: Types): EstimateTerm[] {
+function stateTerms(parameters: number, { optimizer }: UseAt, { weight }: Types): EstimateTerm[] {
   const { state, stateFormula } = PLANS[optimizer];
   const held = state(parameters, weight).reduce((sum, bytes) => sum + bytes, 0);
   const gradients = parameters * weight;

@@ -54,65 +54,72 @@ function tokensOf({ batch, context }: Mode): number {
   return batch * context;
 }
 
+/** A part of a model. The input of its run stays its caller's, unless it says that it takes it over. */
+export interface Part {
+  of(mode: Mode, input: Tensor): Tensor;
+  weights: readonly Weight[];
+}
+
+/** A weight that is multiplied with, and the vectors that it takes and makes. */
+interface Matrix {
+  inputs: number;
+  outputs: number;
+  weight: Weight;
+}
+
+interface Adapter {
+  down: Weight;
+  rank: number;
+  up: Weight;
+}
+
 /** A linear layer, with its adapter where adapters are trained and it gets one. */
-export class Linear {
-  readonly #inputs: number;
-  readonly #outputs: number;
-  readonly #base: Weight;
-  readonly #down: Weight | null;
-  readonly #up: Weight | null;
-  readonly weights: Weight[];
+export function linear(inputs: number, outputs: number, rank: number | null): Part {
+  const weight = weightOf(inputs * outputs, { isLinear: true });
+  const matrix = { inputs, outputs, weight };
+  if (rank === null) return { of: (mode, input) => multiplied(mode, input, matrix), weights: [weight] };
+  const down = weightOf(inputs * rank, { isAdapter: true });
+  const up = weightOf(outputs * rank, { isAdapter: true });
+  return {
+    of: (mode, input) =>
+      mode.isReference ? multiplied(mode, input, matrix) : adapted(mode, input, matrix, { down, rank, up }),
+    weights: [weight, down, up],
+  };
+}
 
-  constructor(inputs: number, outputs: number, rank: number | null) {
-    this.#inputs = inputs;
-    this.#outputs = outputs;
-    this.#base = weightOf(inputs * outputs, { isLinear: true });
-    this.#down = rank === null ? null : weightOf(inputs * rank, { isAdapter: true });
-    this.#up = rank === null ? null : weightOf(outputs * rank, { isAdapter: true });
-    this.weights = [this.#base, this.#down, this.#up].filter((weight) => weight !== null);
-  }
-
-  /** The input stays its caller's. */
-  of(mode: Mode, input: Tensor): Tensor {
-    return this.#down === null || this.#up === null || mode.rank === null || mode.isReference
-      ? multiplied(mode, input, { inputs: this.#inputs, outputs: this.#outputs, weight: this.#base })
-      : this.#adapted(mode, input, { down: this.#down, rank: mode.rank, up: this.#up });
-  }
-
-  /** result + up(down(x)) × scaling, in FP32. */
-  #adapted(mode: Mode, input: Tensor, { down, rank, up }: { down: Weight; rank: number; up: Weight }): Tensor {
-    const { autocast, dropout, product, tape } = mode;
-    const tokens = tokensOf(mode);
-    const unpacked = mode.packed ? this.#base.elements * product : 0;
-    if (unpacked > 0) tape.passing(unpacked);
-    const base = tape.make(tokens * this.#outputs * product, {
-      inputs: [input],
-      scratch: unpacked > 0 ? [unpacked] : [],
-    });
-    const wide = cast(mode, input, this.#inputs, ADAPTER);
-    const inside = autocast ? product : ADAPTER;
-    const read = dropout ? dropped(mode, wide, tokens * this.#inputs) : tape.hold(wide);
-    const x = castAway(mode, read, this.#inputs, inside);
-    const narrow = tape.make(tokens * rank * inside, { inputs: [x], saves: [x], trained: [down.parameter] });
-    tape.drop(x);
-    const full = tokens * this.#outputs * inside;
-    const back = tape.make(full, { inputs: [narrow], saves: [narrow], trained: [up.parameter] });
-    tape.drop(narrow);
-    const scaled = tape.make(full, { inputs: [back] });
-    tape.drop(back);
-    const sum = tape.make(full, { inputs: [base, scaled], passes: [scaled] });
-    tape.drop(base, scaled);
-    const result = castAway(mode, sum, this.#outputs, product);
-    tape.drop(wide);
-    return result;
-  }
+/** result + up(down(x)) × scaling, in FP32. */
+function adapted(mode: Mode, input: Tensor, { inputs, outputs, weight }: Matrix, { down, rank, up }: Adapter): Tensor {
+  const { autocast, dropout, product, tape } = mode;
+  const tokens = tokensOf(mode);
+  const unpacked = mode.packed ? weight.elements * product : 0;
+  if (unpacked > 0) tape.passing(unpacked);
+  const base = tape.make(tokens * outputs * product, {
+    inputs: [input],
+    scratch: unpacked > 0 ? [unpacked] : [],
+  });
+  const wide = cast(mode, input, inputs, ADAPTER);
+  const inside = autocast ? product : ADAPTER;
+  const read = dropout ? dropped(mode, wide, tokens * inputs) : tape.hold(wide);
+  const x = castAway(mode, read, inputs, inside);
+  const narrow = tape.make(tokens * rank * inside, { inputs: [x], saves: [x], trained: [down.parameter] });
+  tape.drop(x);
+  const full = tokens * outputs * inside;
+  const back = tape.make(full, { inputs: [narrow], saves: [narrow], trained: [up.parameter] });
+  tape.drop(narrow);
+  const scaled = tape.make(full, { inputs: [back] });
+  tape.drop(back);
+  const sum = tape.make(full, { inputs: [base, scaled], passes: [scaled] });
+  tape.drop(base, scaled);
+  const result = castAway(mode, sum, outputs, product);
+  tape.drop(wide);
+  return result;
 }
 
 /** The product with a weight that has no adapter. The input stays its caller's. */
 export function multiplied(
   mode: Mode,
   input: Tensor,
-  { inputs, outputs, weight }: { inputs: number; outputs: number; weight: Weight },
+  { inputs, outputs, weight }: Matrix,
   kind: Kind = 'activations',
 ): Tensor {
   const { autocast, product, rank, tape } = mode;
@@ -172,29 +179,17 @@ function castAway(mode: Mode, input: Tensor, width: number, bytes: number): Tens
  */
 export type NormKind = 'rms' | 'rms-wide' | 'layer';
 
-export class Norm {
-  readonly #width: number;
-  readonly #rows: number;
-  readonly #kind: NormKind;
-  readonly weights: Weight[];
-
-  /** @param rows vectors of a token: heads, where each head has its own. */
-  constructor(kind: NormKind, width: number, rows = 1) {
-    this.#kind = kind;
-    this.#width = width;
-    this.#rows = rows;
-    this.weights = [weightOf(width)];
-  }
-
-  /** The input stays its caller's. */
-  of(mode: Mode, input: Tensor): Tensor {
+/** @param rows vectors of a token: heads, where each head has its own. */
+export function normOf(kind: NormKind, vector: number, rows = 1): Part {
+  const weights = [weightOf(vector)];
+  const of = (mode: Mode, input: Tensor): Tensor => {
     const { rank, tape } = mode;
-    const width = this.#width * this.#rows;
+    const width = vector * rows;
     const elements = tokensOf(mode) * width;
     const wide = elements * F32;
-    const stats = tokensOf(mode) * this.#rows * F32;
-    const trained = rank === null ? this.weights.map(({ parameter }) => parameter) : [];
-    if (this.#kind === 'layer') {
+    const stats = tokensOf(mode) * rows * F32;
+    const trained = rank === null ? weights.map(({ parameter }) => parameter) : [];
+    if (kind === 'layer') {
       const statistics = tape.make(stats * 2, {});
       const result = tape.make(input.bytes, { inputs: [input], saves: [input, statistics], trained });
       tape.drop(statistics);
@@ -206,7 +201,7 @@ export class Norm {
     tape.drop(squares);
     const normal = tape.make(wide, { inputs: [x, root], saves: [x, root], scratch: [wide] });
     tape.drop(x, root);
-    const isWide = this.#kind === 'rms-wide';
+    const isWide = kind === 'rms-wide';
     const own = input.bytes / elements;
     const factor = isWide ? tape.hold(normal) : cast(mode, normal, width, own);
     const result = tape.make(factor.bytes, {
@@ -219,7 +214,8 @@ export class Norm {
     const output = isWide ? castAway(mode, result, width, own) : result;
     tape.drop(normal);
     return output;
-  }
+  };
+  return { of, weights };
 }
 
 /** x × cos + rotated(x) × sin. The input stays its caller's. */
@@ -337,66 +333,44 @@ function times({ tape }: Mode, x: Tensor, y: Tensor, bytes = x.bytes): Tensor {
 export type FeedForwardKind = 'gated' | 'fused' | 'plain';
 
 /** down(act(gate(x)) × up(x)); or down(act(up(x))). Takes its input over. */
-export class FeedForward {
-  readonly #kind: FeedForwardKind;
-  readonly #width: number;
-  readonly #gate: Linear | null;
-  readonly #up: Linear;
-  readonly #down: Linear;
-  readonly weights: Weight[];
-
-  constructor(hidden: number, width: number, kind: FeedForwardKind, rank: number | null) {
-    this.#kind = kind;
-    this.#width = width;
-    this.#gate = kind === 'gated' ? new Linear(hidden, width, rank) : null;
-    this.#up = new Linear(hidden, kind === 'fused' ? 2 * width : width, rank);
-    this.#down = new Linear(width, hidden, rank);
-    this.weights = [...(this.#gate?.weights ?? []), ...this.#up.weights, ...this.#down.weights];
-  }
-
-  of(mode: Mode, input: Tensor): Tensor {
-    const { tape } = mode;
-    const inner = this.#inner(mode, input);
-    const result = this.#down.of(mode, inner);
-    tape.drop(inner, input);
-    return result;
-  }
-
-  #inner(mode: Mode, input: Tensor): Tensor {
+export function feedForwardOf(hidden: number, width: number, kind: FeedForwardKind, rank: number | null): Part {
+  const gate = kind === 'gated' ? linear(hidden, width, rank) : null;
+  const up = linear(hidden, kind === 'fused' ? 2 * width : width, rank);
+  const down = linear(width, hidden, rank);
+  const innerOf = (mode: Mode, input: Tensor): Tensor => {
     const { product, tape } = mode;
-    if (this.#gate !== null) return times(mode, activated(mode, this.#gate.of(mode, input)), this.#up.of(mode, input));
-    const up = this.#up.of(mode, input);
-    if (this.#kind === 'plain') return activated(mode, up);
-    const gate = tape.make(tokensOf(mode) * this.#width * product, { inputs: [up], saves: [up] });
-    return times(mode, up, gate, gate.bytes);
-  }
+    if (gate !== null) return times(mode, activated(mode, gate.of(mode, input)), up.of(mode, input));
+    const both = up.of(mode, input);
+    if (kind === 'plain') return activated(mode, both);
+    const half = tape.make(tokensOf(mode) * width * product, { inputs: [both], saves: [both] });
+    return times(mode, both, half, half.bytes);
+  };
+  const of = (mode: Mode, input: Tensor): Tensor => {
+    const inner = innerOf(mode, input);
+    const result = down.of(mode, inner);
+    mode.tape.drop(inner, input);
+    return result;
+  };
+  return { of, weights: [...(gate?.weights ?? []), ...up.weights, ...down.weights] };
 }
 
-/** Routed experts whose weights are one tensor, each token's in groups (grouped_mm). Takes its input over. */
-export class Experts {
-  readonly #each: ExpertSizes;
-  readonly #router: AdaptedTensor;
-  readonly #up: AdaptedTensor;
-  readonly #down: AdaptedTensor;
-  readonly weights: Weight[];
-
-  /** @param rank of adapters on experts and router; null: they have none. */
-  constructor(each: ExpertSizes, rank: number | null) {
-    const { experts, hidden, width } = each;
-    this.#each = each;
-    this.#router = new AdaptedTensor(1, hidden, experts, rank);
+/**
+ * Routed experts whose weights are one tensor, each token's in groups (grouped_mm). Takes its input over.
+ *
+ * @param rank of adapters on experts and router; null: they have none.
+ */
+export function expertsOf({ experts, hidden, perToken, width }: ExpertSizes, rank: number | null): Part {
+  const tensors = [
+    adaptedTensor(1, hidden, experts, rank),
     // peft doubles the rank of two layers that are one tensor now.
-    this.#up = new AdaptedTensor(experts, hidden, 2 * width, rank === null ? null : 2 * rank);
-    this.#down = new AdaptedTensor(experts, width, hidden, rank);
-    this.weights = [this.#router, this.#up, this.#down].flatMap(({ weights }) => weights);
-  }
-
-  of(mode: Mode, input: Tensor): Tensor {
+    adaptedTensor(experts, hidden, 2 * width, rank === null ? null : 2 * rank),
+    adaptedTensor(experts, width, hidden, rank),
+  ];
+  const of = (mode: Mode, input: Tensor): Tensor => {
     const { product, stream, tape } = mode;
-    const { experts, hidden, perToken, width } = this.#each;
     const tokens = tokensOf(mode);
     const rows = tokens * perToken;
-    const used = [this.#router, this.#up, this.#down].map((tensor) => tensor.of(mode)) as [Used, Used, Used];
+    const used = tensors.map((tensor) => tensor.of(mode)) as [Used, Used, Used];
     const [router, up, down] = used;
     const logits = tape.make(tokens * experts * F32, through(input, router));
     const chances = tape.make(tokens * experts * F32, { inputs: [logits], savesResult: true });
@@ -418,7 +392,8 @@ export class Experts {
     tape.drop(gathered, sorted, both, inner, weighted, ordered, narrow, chances, input);
     tape.drop(...used.flatMap(({ tensor }) => (tensor === null ? [] : [tensor])));
     return final;
-  }
+  };
+  return { of, weights: tensors.flatMap(({ weights }) => weights) };
 }
 
 export interface ExpertSizes {
@@ -441,23 +416,16 @@ function through(input: Tensor, { tensor, trained }: Used): Operation {
 }
 
 /** A weight that is no linear layer: peft adds its adapter to the whole of it, in a new tensor. */
-class AdaptedTensor {
-  readonly #base: Weight;
-  readonly #adapter: readonly Weight[];
-  readonly weights: Weight[];
-
-  constructor(experts: number, inputs: number, outputs: number, rank: number | null) {
-    this.#base = weightOf(experts * inputs * outputs, { isLinear: true });
-    this.#adapter =
-      rank === null ? [] : [inputs, outputs].map((width) => weightOf(experts * rank * width, { isAdapter: true }));
-    this.weights = [this.#base, ...this.#adapter];
-  }
-
-  of({ isReference, rank, tape, weight }: Mode): Used {
-    if (rank === null) return { tensor: null, trained: [this.#base.parameter] };
-    if (this.#adapter.length === 0 || isReference) return { tensor: null, trained: [] };
-    const { elements } = this.#base;
-    const trained = this.#adapter.map(({ parameter }) => parameter);
+function adaptedTensor(experts: number, inputs: number, outputs: number, rank: number | null) {
+  const base = weightOf(experts * inputs * outputs, { isLinear: true });
+  const adapter =
+    rank === null ? [] : [inputs, outputs].map((width) => weightOf(experts * rank * width, { isAdapter: true }));
+  const of = (mode: Mode): Used => {
+    const { tape, weight } = mode;
+    if (mode.rank === null) return { tensor: null, trained: [base.parameter] };
+    if (adapter.length === 0 || mode.isReference) return { tensor: null, trained: [] };
+    const { elements } = base;
+    const trained = adapter.map(({ parameter }) => parameter);
     const difference = tape.make(elements * ADAPTER, { trained });
     const scaled = tape.make(elements * ADAPTER, { inputs: [difference] });
     tape.drop(difference);
@@ -466,5 +434,6 @@ class AdaptedTensor {
     const tensor = tape.make(elements * weight, { inputs: [narrow], passes: [narrow] });
     tape.drop(narrow);
     return { tensor, trained: [] };
-  }
+  };
+  return { of, weights: [base, ...adapter] };
 }

@@ -1,17 +1,18 @@
 /** A model's layers as transformers builds them, from what its config says. */
 
 import type { LoraTargets } from '../../../types/index.ts';
-import type { Architecture, CacheLayers } from '../../files/architecture.ts';
+import type { Architecture, CacheLayers, LatentLayers } from '../../files/architecture.ts';
 import {
   attention,
-  Experts,
-  FeedForward,
+  expertsOf,
   type FeedForwardKind,
+  feedForwardOf,
   type Heads,
-  Linear,
+  linear,
   type Mode,
-  Norm,
   type NormKind,
+  normOf,
+  type Part,
   rotary,
   sum,
   type Weight,
@@ -73,7 +74,7 @@ export interface BuiltLayer {
 
 export interface BuiltModel {
   layers: BuiltLayer[];
-  norm: Norm;
+  norm: Part;
 }
 
 /** Adapters and the layers that get them; null: every weight is trained. */
@@ -86,7 +87,7 @@ export function built(architecture: Architecture, adapters: Adapters): BuiltMode
   const layers = Array.from({ length: architecture.layers }, (_, index) =>
     layerOf(architecture, family, { group: groups[index] ?? groups.at(-1) ?? null, isDense: index < dense, adapters }),
   );
-  return { layers, norm: new Norm(family.norm, architecture.hidden) };
+  return { layers, norm: normOf(family.norm, architecture.hidden) };
 }
 
 interface Choice {
@@ -97,7 +98,7 @@ interface Choice {
 
 function layerOf(architecture: Architecture, family: Family, { group, isDense, adapters }: Choice): BuiltLayer {
   const { hidden } = architecture;
-  const norm = (): Norm => new Norm(family.norm, hidden);
+  const norm = (): Part => normOf(family.norm, hidden);
   const attend = mixerOf(architecture, family, group, adapters);
   const rank = adapters?.targets === 'all-linear' ? adapters.rank : null;
   const feed = isDense ? denseOf(architecture, family, rank) : mixtureOf(architecture, rank);
@@ -129,7 +130,7 @@ function added(mode: Mode, input: Tensor, result: Tensor, scores: Tensor | null)
   return output;
 }
 
-function parallelLayer(norm: Norm, attend: Runner, feed: Runner): BuiltLayer {
+function parallelLayer(norm: Part, attend: Runner, feed: Runner): BuiltLayer {
   return {
     run: (mode, input) => {
       const { tape } = mode;
@@ -148,12 +149,12 @@ interface Runner {
   weights: readonly Weight[];
 }
 
-function plain(part: { of: (mode: Mode, input: Tensor) => Tensor; weights: readonly Weight[] }): Runner {
+function plain(part: Part): Runner {
   return { of: (mode, input) => ({ result: part.of(mode, input), scores: null }), weights: part.weights };
 }
 
 function denseOf({ hidden, intermediate }: Architecture, { feedForward }: Family, rank: number | null): Runner {
-  return plain(new FeedForward(hidden, intermediate ?? 4 * hidden, feedForward, rank));
+  return plain(feedForwardOf(hidden, intermediate ?? 4 * hidden, feedForward, rank));
 }
 
 /**
@@ -171,9 +172,9 @@ function mixtureOf(architecture: Architecture, rank: number | null): Runner {
     perToken: Math.max(1, expertsPerToken),
     experts,
   };
-  const routed = new Experts(sizes, ADAPTED_EXPERTS.test(architecture.name) ? rank : null);
+  const routed = expertsOf(sizes, ADAPTED_EXPERTS.test(architecture.name) ? rank : null);
   if (sharedIntermediate === 0) return plain(routed);
-  const shared = new FeedForward(hidden, sharedIntermediate, 'gated', rank);
+  const shared = feedForwardOf(hidden, sharedIntermediate, 'gated', rank);
   return plain({
     of: (mode, input) => {
       const mixed = routed.of(mode, mode.tape.hold(input));
@@ -184,9 +185,9 @@ function mixtureOf(architecture: Architecture, rank: number | null): Runner {
 }
 
 function mixerOf(architecture: Architecture, family: Family, group: CacheLayers | null, adapters: Adapters): Runner {
-  if (group?.kind === 'latent') return new LatentAttention(architecture.hidden, group, adapters?.rank ?? null);
+  if (group?.kind === 'latent') return latentAttention(architecture.hidden, group, adapters?.rank ?? null);
   const heads = headsOf(architecture, group);
-  return new Attention(architecture.hidden, heads, family, adapters);
+  return attentionOf(architecture.hidden, heads, family, adapters);
 }
 
 function headsOf({ heads, hidden }: Architecture, group: CacheLayers | null): Heads {
@@ -199,39 +200,26 @@ function headsOf({ heads, hidden }: Architecture, group: CacheLayers | null): He
   return { queries, keys: queries, keyDim: dim, valueDim: dim, window: null };
 }
 
-class Attention implements Runner {
-  readonly #heads: Heads;
-  readonly #projections: Linear[];
-  readonly #output: Linear;
-  readonly #norms: Norm[];
-  readonly weights: Weight[];
-
-  constructor(hidden: number, heads: Heads, { fused, headNorms, norm }: Family, adapters: Adapters) {
-    const { keyDim, keys, queries, valueDim } = heads;
-    this.#heads = heads;
-    const widths = [queries * keyDim, keys * keyDim, keys * valueDim];
-    const all = fused ? [widths.reduce((whole, width) => whole + width, 0)] : widths;
-    const rank = adapters?.rank ?? null;
-    const isSome = adapters?.targets === 'queries-values';
-    // The keys are the second of three.
-    this.#projections = all.map((width, index) => new Linear(hidden, width, isSome && index === 1 ? null : rank));
-    this.#output = new Linear(queries * valueDim, hidden, isSome ? null : rank);
-    this.#norms =
-      headNorms === null
-        ? []
-        : headNorms === 'each'
-          ? [new Norm(norm, keyDim, queries), new Norm(norm, keyDim, keys)]
-          : [new Norm(norm, queries * keyDim), new Norm(norm, keys * keyDim)];
-    const parts = [...this.#projections, this.#output, ...this.#norms];
-    this.weights = parts.flatMap(({ weights }) => weights);
-  }
-
-  of(mode: Mode, input: Tensor): { result: Tensor; scores: Tensor | null } {
+function attentionOf(hidden: number, heads: Heads, { fused, headNorms, norm }: Family, adapters: Adapters): Runner {
+  const { keyDim, keys, queries, valueDim } = heads;
+  const widths = [queries * keyDim, keys * keyDim, keys * valueDim];
+  const all = fused ? [widths.reduce((whole, width) => whole + width, 0)] : widths;
+  const rank = adapters?.rank ?? null;
+  const isSome = adapters?.targets === 'queries-values';
+  // The keys are the second of three.
+  const projections = all.map((width, index) => linear(hidden, width, isSome && index === 1 ? null : rank));
+  const output = linear(queries * valueDim, hidden, isSome ? null : rank);
+  const norms =
+    headNorms === null
+      ? []
+      : headNorms === 'each'
+        ? [normOf(norm, keyDim, queries), normOf(norm, keyDim, keys)]
+        : [normOf(norm, queries * keyDim), normOf(norm, keys * keyDim)];
+  const of: Runner['of'] = (mode, input) => {
     const { tape } = mode;
-    const { keyDim, keys, queries } = this.#heads;
-    const made = this.#projections.map((projection, index) => {
+    const made = projections.map((projection, index) => {
       const plain = projection.of(mode, input);
-      const normal = this.#norms[index]?.of(mode, plain);
+      const normal = norms[index]?.of(mode, plain);
       if (normal !== undefined) tape.drop(plain);
       return normal ?? plain;
     });
@@ -240,71 +228,54 @@ class Attention implements Runner {
     const [, k = tape.hold(first), v = tape.hold(first)] = made;
     const turned = [rotary(mode, first, queries * keyDim), rotary(mode, k, keys * keyDim)] as const;
     tape.drop(first, k);
-    const { result, scores } = attention(mode, { queries: turned[0], keys: turned[1], values: v }, this.#heads);
-    const output = this.#output.of(mode, result);
+    const { result, scores } = attention(mode, { queries: turned[0], keys: turned[1], values: v }, heads);
+    const merged = output.of(mode, result);
     tape.drop(result, ...turned, v, input);
-    return { result: output, scores };
-  }
+    return { result: merged, scores };
+  };
+  return { of, weights: [...projections, output, ...norms].flatMap(({ weights }) => weights) };
 }
 
 /** Multi-head latent attention, expanded for each token (DeepSeek). */
-class LatentAttention implements Runner {
-  readonly #group: Extract<CacheLayers, { kind: 'latent' }>;
-  readonly #queries: (Linear | Norm)[];
-  readonly #compress: Linear;
-  readonly #norm: Norm;
-  readonly #expand: Linear;
-  readonly #output: Linear;
-  readonly weights: Weight[];
-
-  constructor(hidden: number, group: Extract<CacheLayers, { kind: 'latent' }>, rank: number | null) {
-    const { expanded, queryRank = 0, rank: width, ropeDim } = group;
-    const { keyDim, kvHeads, valueDim } = expanded;
-    this.#group = group;
-    this.#queries =
-      queryRank === 0
-        ? [new Linear(hidden, kvHeads * keyDim, rank)]
-        : [
-            new Linear(hidden, queryRank, rank),
-            new Norm('rms', queryRank),
-            new Linear(queryRank, kvHeads * keyDim, rank),
-          ];
-    this.#compress = new Linear(hidden, width + ropeDim, rank);
-    this.#norm = new Norm('rms', width);
-    this.#expand = new Linear(width, kvHeads * (keyDim - ropeDim + valueDim), rank);
-    this.#output = new Linear(kvHeads * valueDim, hidden, rank);
-    const parts = [...this.#queries, this.#compress, this.#norm, this.#expand, this.#output];
-    this.weights = parts.flatMap(({ weights }) => weights);
-  }
-
-  of(mode: Mode, input: Tensor): { result: Tensor; scores: Tensor | null } {
+function latentAttention(hidden: number, group: LatentLayers, rank: number | null): Runner {
+  const { expanded, queryRank = 0, rank: width, ropeDim } = group;
+  const { keyDim, kvHeads, valueDim } = expanded;
+  const projections =
+    queryRank === 0
+      ? [linear(hidden, kvHeads * keyDim, rank)]
+      : [linear(hidden, queryRank, rank), normOf('rms', queryRank), linear(queryRank, kvHeads * keyDim, rank)];
+  const compress = linear(hidden, width + ropeDim, rank);
+  const norm = normOf('rms', width);
+  const expand = linear(width, kvHeads * (keyDim - ropeDim + valueDim), rank);
+  const output = linear(kvHeads * valueDim, hidden, rank);
+  const of: Runner['of'] = (mode, input) => {
     const { batch, context, stream, tape } = mode;
-    const { expanded, rank, ropeDim } = this.#group;
-    const { keyDim, kvHeads, valueDim } = expanded;
     const tokens = batch * context;
     let queries = tape.hold(input);
-    for (const part of this.#queries) {
+    for (const part of projections) {
       const next = part.of(mode, queries);
       tape.drop(queries);
       queries = next;
     }
-    const compressed = this.#compress.of(mode, input);
-    const narrow = tape.make(tokens * rank * stream, { inputs: [compressed], passes: [] });
-    const normal = this.#norm.of(mode, narrow);
+    const compressed = compress.of(mode, input);
+    const narrow = tape.make(tokens * width * stream, { inputs: [compressed], passes: [] });
+    const normal = norm.of(mode, narrow);
     tape.drop(narrow);
-    const both = this.#expand.of(mode, normal);
+    const both = expand.of(mode, normal);
     tape.drop(normal);
     // Positions turn a part of each, in FP32; both are then put together again.
     const turned = rotary(mode, compressed, ropeDim);
     const turnedQ = rotary(mode, queries, kvHeads * ropeDim);
-    const width = tokens * kvHeads * keyDim * stream;
-    const q = tape.make(width, { inputs: [queries, turnedQ] });
-    const k = tape.make(width, { inputs: [both, turned] });
+    const size = tokens * kvHeads * keyDim * stream;
+    const q = tape.make(size, { inputs: [queries, turnedQ] });
+    const k = tape.make(size, { inputs: [both, turned] });
     tape.drop(queries, turnedQ, compressed, turned);
     const heads: Heads = { queries: kvHeads, keys: kvHeads, keyDim, valueDim, window: null };
     const { result, scores } = attention(mode, { queries: q, keys: k, values: both }, heads);
-    const output = this.#output.of(mode, result);
+    const merged = output.of(mode, result);
     tape.drop(result, q, k, both, input);
-    return { result: output, scores };
-  }
+    return { result: merged, scores };
+  };
+  const parts = [...projections, compress, norm, expand, output];
+  return { of, weights: parts.flatMap(({ weights }) => weights) };
 }

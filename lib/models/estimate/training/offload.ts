@@ -3,7 +3,7 @@
 import { range } from '../../../core/memory/range.ts';
 import type { EstimateTerm, Offload } from '../../../types/index.ts';
 import type { Architecture } from '../../files/architecture.ts';
-import type { Training } from './plan.ts';
+import type { UseAt } from '../use.ts';
 
 /** Parts that each offload moves. */
 const MOVED: Readonly<Record<Offload, string>> = {
@@ -14,11 +14,7 @@ const MOVED: Readonly<Record<Offload, string>> = {
 /** Layers whose weights or activations are on the GPU at a time: the one in use and the next. */
 const RESIDENT = 2;
 
-export function offloaded(
-  term: EstimateTerm,
-  { offload }: Training,
-  architecture: Architecture | null,
-): EstimateTerm[] {
+export function offloaded(term: EstimateTerm, { offload }: UseAt, architecture: Architecture | null): EstimateTerm[] {
   const which = offload.find((name) => MOVED[name] === term.name);
   if (which === undefined) return [term];
   const moved: EstimateTerm = {

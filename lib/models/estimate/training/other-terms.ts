@@ -5,13 +5,13 @@ import { range, sumOf } from '../../../core/memory/range.ts';
 import type { EstimateRange, EstimateTerm } from '../../../types/index.ts';
 import type { ModelFacts } from '../../files/model.ts';
 import { cacheOf } from '../cache.ts';
+import type { UseAt } from '../use.ts';
 import { HALF } from '../widths.ts';
-import type { Training } from './plan.ts';
 
 export function referenceTerms(
   model: ModelFacts,
   parameters: number | null,
-  use: Training,
+  use: UseAt,
   { isReplayed }: { isReplayed: boolean },
 ): EstimateTerm[] {
   if (parameters === null || (use.use !== 'dpo' && use.use !== 'grpo')) return [];
@@ -26,7 +26,7 @@ export function referenceTerms(
   return [...(isReplayed ? [] : [reference]), ...(use.use === 'grpo' ? [rolloutTerm(model, weights, use)] : [])];
 }
 
-function rolloutTerm(model: ModelFacts, weights: number, use: Training): EstimateTerm {
+function rolloutTerm(model: ModelFacts, weights: number, use: UseAt): EstimateTerm {
   const cache = sumOf(cacheOf(model, { ...use, program: 'vllm', sequences: use.sequences * use.batch }).terms);
   const of = (part: EstimateRange): number => weights + part.bytes;
   return {
@@ -38,7 +38,7 @@ function rolloutTerm(model: ModelFacts, weights: number, use: Training): Estimat
   };
 }
 
-export function hostTerms({ workers }: Training): EstimateTerm[] {
+export function hostTerms({ workers }: UseAt): EstimateTerm[] {
   return [
     {
       name: 'cuda-context',

@@ -1,10 +1,8 @@
 /** Meaning of a training's options for its weights and its steps. */
 
 import type { ModelFacts } from '../../files/model.ts';
-import type { Use } from '../use.ts';
+import type { Use, UseAt } from '../use.ts';
 import { F32, HALF } from '../widths.ts';
-
-export type Training = Use & { context: number };
 
 /** Bytes of one element. */
 export interface Types {
@@ -28,7 +26,7 @@ export function isPreference({ use }: Pick<Use, 'use'>): boolean {
 }
 
 /** FP32 weights are multiplied in 16 bits, as trainers do (autocast), unless FP32 was asked for. */
-export function typesOf({ dtype, quantization }: ModelFacts, use: Training): Types {
+export function typesOf({ dtype, quantization }: ModelFacts, use: UseAt): Types {
   const isFull = use.dtype === 'fp32' || use.mixedPrecision || (use.dtype === null && dtype === 'float32');
   const isPure = use.dtype === 'fp32' && !use.mixedPrecision;
   const weight = isFull && use.use !== 'qlora' ? F32 : HALF;
@@ -41,6 +39,6 @@ export function typesOf({ dtype, quantization }: ModelFacts, use: Training): Typ
 }
 
 /** Sequences of a step: a preference has two answers. */
-export function sequencesOf(use: Training): number {
+export function sequencesOf(use: UseAt): number {
   return use.batch * (use.use === 'dpo' || use.use === 'lora-dpo' ? 2 : 1);
 }

@@ -4,10 +4,11 @@ import { range } from '../../../core/memory/range.ts';
 import type { EstimateTerm } from '../../../types/index.ts';
 import type { Architecture } from '../../files/architecture.ts';
 import type { ModelFacts } from '../../files/model.ts';
+import type { UseAt } from '../use.ts';
 import { F32 } from '../widths.ts';
 import { isKnownFamily } from './model.ts';
 import { PLANS } from './optimizers.ts';
-import { isAdapter, isPreference, sequencesOf, type Training, type Types } from './plan.ts';
+import { isAdapter, isPreference, sequencesOf, type Types } from './plan.ts';
 import { type StepResult, simulated } from './step.ts';
 import type { Kind } from './tape.ts';
 
@@ -29,7 +30,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 
 export function replayed(
   { architecture }: ModelFacts,
-  use: Training,
+  use: UseAt,
   { parameters, types }: { parameters: number | null; types: Types },
 ): StepResult | null {
   if (architecture?.vocab == null || whyNotReplayed(architecture) !== null) return null;
@@ -59,7 +60,7 @@ const SLACK_MOST = 0.04;
 
 export function replayedTerms(
   { architecture }: ModelFacts,
-  use: Training,
+  use: UseAt,
   { allocated, reserved, shares, trained, elements }: StepResult,
   types: Types,
 ): EstimateTerm[] {
