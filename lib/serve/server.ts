@@ -7,7 +7,7 @@ import { clean } from '../base/format.ts';
 import { hostName } from '../core/host/machine-name.ts';
 import { type Assets, policyOf } from '../show/render/html/page.ts';
 import { toMetrics } from '../show/report/index.ts';
-import { livePageAssets } from '../show/report/package-files.ts';
+import { pageAssets } from '../show/report/package-files.ts';
 import type { Serving } from '../types/index.ts';
 import { CONTENT_TYPES, chosenFormat } from './accept.ts';
 import { decide, type Refusal, type Route, rulesFor } from './gate.ts';
@@ -48,7 +48,7 @@ export async function startServer(settings: ServeSettings): Promise<Serving> {
   const ends = new AbortController();
   const history = new SharedHistories(hosts === null ? ownHistory(folder) : historiesBySsh(hosts, folder, ends.signal));
   const histories = Array.from({ length: hosts?.length ?? 1 }, (_, index) => `/history/${index}`);
-  const assets = livePageAssets();
+  const assets = pageAssets('serve');
   const live = liveOf(settings, reading, assets, ends.signal);
   const policy = `${policyOf(assets, true)}; frame-ancestors 'none'`;
   const handlers: Readonly<Record<Route, Handler>> = {

@@ -51,28 +51,32 @@ export interface HostDifference {
   values: { host: string; value: string | null }[];
 }
 
-/** The memory of several machines. Sizes in bytes. */
-export interface ClusterReport {
-  schema: 'umaprobe/cluster/1';
+/** The answer about several machines. */
+interface ClusterAnswer {
   /** ISO 8601, UTC: when all had answered. */
   at: string;
+  /** The answer in one sentence. */
+  summary: string;
+  /** Differences of the machines that answered: programs that span them mostly want them alike. */
+  differences: HostDifference[];
+  durationMs: Amount;
+}
+
+/** The memory of several machines. Sizes in bytes. */
+export interface ClusterReport extends ClusterAnswer {
+  schema: 'umaprobe/cluster/1';
   /** The highest level of a judgement; null: not every machine answered. */
   level: Level | null;
   /** Bytes that can be loaded on each, the least of `judgement.safe.bytes`; null: not known of every machine. */
   safe: Natural | null;
   /** Host of the machine that decides: the first; null: all are as good. */
   limiting: string | null;
-  /** The answer in one sentence. */
-  summary: string;
   /**
    * The weakest first: without an answer, with nothing known to load, then by what can be loaded.
    * @minItems 1
    * @maxItems 16
    */
   machines: ClusterMachine[];
-  /** Differences of the machines that answered: programs that span them mostly want them alike. */
-  differences: HostDifference[];
-  durationMs: Amount;
 }
 
 /** One machine, and whether the need fits there. */
@@ -86,18 +90,14 @@ export interface ClusterRank extends Omit<ClusterMachine, 'snapshot'> {
 }
 
 /** Answer whether a need fits into each of several machines: the weakest decides. */
-export interface ClusterCheck {
+export interface ClusterCheck extends ClusterAnswer {
   schema: 'umaprobe/cluster-check/1';
-  /** ISO 8601, UTC: when all had answered. */
-  at: string;
   /** Verdict of the weakest machine; `unknown` if a machine did not answer, and none is known to be too small. */
   verdict: FitVerdict;
   /** True if every machine answered. */
   complete: boolean;
   /** Host of the machine that decides: the first; null: it fits into all. */
   limiting: string | null;
-  /** The answer in one sentence. */
-  summary: string;
   /** The most that each machine is to hold at any time; null: no machine answered. */
   need: FitRange | null;
   /** The estimate behind the need of the machine that decides; null: the need is a number of bytes. */
@@ -108,7 +108,4 @@ export interface ClusterCheck {
    * @maxItems 16
    */
   ranks: ClusterRank[];
-  /** Differences of the machines that answered. */
-  differences: HostDifference[];
-  durationMs: Amount;
 }

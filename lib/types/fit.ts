@@ -8,6 +8,7 @@ import type {
   EstimateUse,
   ModelInput,
 } from './estimate.ts';
+import type { Remedy } from './judgement.ts';
 import type { ModelProgram } from './programs.ts';
 import type { Amount, Factor, Natural, OfMachine, Positive, Timestamp } from './scalars.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -165,11 +166,7 @@ export interface FitInequality {
 }
 
 /** A step after which it fits. */
-export interface FitRemedy {
-  text: string;
-  /** Command for a shell; null: none. */
-  command: string | null;
-  needsRoot: boolean;
+export interface FitRemedy extends Omit<Remedy, 'gains'> {
   /** Bytes that can be loaded afterwards in addition; null: unknown. */
   gains: number | null;
 }

@@ -74,7 +74,7 @@ export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Pro
   checkReport('toHtml()', report);
   checkKeys('toHtml()', options, KEYS);
   const { estimated = null, session = null } = options;
-  const assets = (await import('./package-files.ts')).pageAssets();
+  const assets = (await import('./package-files.ts')).pageAssets('report');
   switch (report.schema) {
     case 'umaprobe/sweep/1':
       return (await import('../render/html/sweep.ts')).sweepHtml(report, assets);

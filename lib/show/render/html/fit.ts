@@ -30,7 +30,7 @@ import {
 } from '../fit-parts.ts';
 import { barPicture, cellBar } from './bar.ts';
 import { type Content, html, type Markup, scrollTable } from './markup.ts';
-import { type Assets, page, timeText } from './page.ts';
+import { type Assets, type PageContent, page, timeText } from './page.ts';
 import { type Figure, figures, list, saveButton, section } from './sections.ts';
 import { rangeText, termsSection } from './terms.ts';
 
@@ -238,64 +238,53 @@ function needText({ bytes, high, low }: FitReport['serving']): string {
 
 /** Sizes by precision: the need, and whether it fits. */
 export function fitTableHtml(report: FitTable, assets: Assets): string {
-  const { at, limit, program, rows, simulated } = report;
+  const { limit, program, rows } = report;
   const dtypes = rows[0]?.cells.map(({ dtype }) => dtype) ?? [];
   const judge = program === null ? 'of the machine' : `of the machine and of ${MODEL_PROGRAMS[program]}`;
   const scale = Math.max(1, limit ?? 0, ...rows.flatMap(({ cells }) => cells.map(({ need }) => need.bytes)));
-  return page(
+  const heading = rows.length === 1 ? (rows[0]?.name ?? 'Precisions') : 'Models by size and precision';
+  const table = scrollTable(
+    'Precisions',
+    `Need of each precision in GiB, its verdict, which is that ${judge}, and its bar: the line is what can be loaded.`,
+    html`<tr><th scope="col" class="left">model</th>${dtypes.map((dtype) => html`<th scope="col">${dtype}</th>`)}</tr>`,
+    rows.map(
+      ({ cells, name }) =>
+        html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td class="kind-1">${inGiB(cell.need.bytes)} ${verdictText(cell.verdict)}${cellBar(cell.need.bytes, { scale, ...(limit === null ? {} : { limit }) })}</td>`)}</tr>\n`,
+    ),
+  );
+  return sizesPage(
     report,
-    {
-      title: 'Which precisions fit?',
-      heading: rows.length === 1 ? (rows[0]?.name ?? 'Precisions') : 'Models by size and precision',
-      simulated,
-      facts: [limit === null ? 'what can be loaded is unknown' : `${formatBoth(limit)} can be loaded`, timeText(at)],
-      sections: [
-        section(
-          'Which precisions fit',
-          scrollTable(
-            'Precisions',
-            `Need of each precision in GiB, its verdict, which is that ${judge}, and its bar: the line is what can be loaded.`,
-            html`<tr><th scope="col" class="left">model</th>${dtypes.map((dtype) => html`<th scope="col">${dtype}</th>`)}</tr>`,
-            rows.map(
-              ({ cells, name }) =>
-                html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td class="kind-1">${inGiB(cell.need.bytes)} ${verdictText(cell.verdict)}${cellBar(cell.need.bytes, { scale, ...(limit === null ? {} : { limit }) })}</td>`)}</tr>\n`,
-            ),
-          ),
-          saveButton(),
-        ),
-      ],
-    },
+    { title: 'Which precisions fit?', heading },
+    section('Which precisions fit', table, saveButton()),
     assets,
   );
 }
 
+/** The page of a table of sizes. */
+function sizesPage(
+  report: FitTable | FitLargest,
+  titles: Pick<PageContent, 'title' | 'heading'>,
+  table: Markup,
+  assets: Assets,
+): string {
+  const { at, limit, simulated } = report;
+  const loadable = limit === null ? 'what can be loaded is unknown' : `${formatBoth(limit)} can be loaded`;
+  return page(report, { ...titles, simulated, facts: [loadable, timeText(at)], sections: [table] }, assets);
+}
+
 export function fitLargestHtml(report: FitLargest, assets: Assets): string {
-  const { at, limit, rows, simulated, uses } = report;
-  return page(
-    report,
-    {
-      title: 'The largest model that fits',
-      heading: 'The largest model that fits',
-      simulated,
-      facts: [limit === null ? 'what can be loaded is unknown' : `${formatBoth(limit)} can be loaded`, timeText(at)],
-      sections: [
-        section(
-          'By precision and use',
-          scrollTable(
-            'Parameters',
-            largestNote(report),
-            html`<tr><th scope="col" class="left">precision</th><th scope="col">bytes each</th>${uses.map((use) => html`<th scope="col">${LARGEST_USES[use]}</th>`)}</tr>`,
-            rows.map(
-              ({ bytesPerWeight, cells, dtype }) =>
-                html`<tr><th scope="row">${dtype}</th><td>${String(Number(bytesPerWeight.toPrecision(3)))}</td>${cells.map((cell) => html`<td>${largestText(cell)}</td>`)}</tr>\n`,
-            ),
-          ),
-          saveButton(),
-        ),
-      ],
-    },
-    assets,
+  const { rows, uses } = report;
+  const table = scrollTable(
+    'Parameters',
+    largestNote(report),
+    html`<tr><th scope="col" class="left">precision</th><th scope="col">bytes each</th>${uses.map((use) => html`<th scope="col">${LARGEST_USES[use]}</th>`)}</tr>`,
+    rows.map(
+      ({ bytesPerWeight, cells, dtype }) =>
+        html`<tr><th scope="row">${dtype}</th><td>${String(Number(bytesPerWeight.toPrecision(3)))}</td>${cells.map((cell) => html`<td>${largestText(cell)}</td>`)}</tr>\n`,
+    ),
   );
+  const title = 'The largest model that fits';
+  return sizesPage(report, { title, heading: title }, section('By precision and use', table, saveButton()), assets);
 }
 
 /** Several models: the pool with each of them, and the order of their starts. */

@@ -78,7 +78,7 @@ function trialsSection({ parameters, trials }: ProfileReport): Markup {
     scrollTable(
       'Every trial',
       'Memory in use on the machine at the peak, what stayed available, and what was expected before.',
-      headRow(heads),
+      headRow(heads, { hasEnd: true }),
       trials.map((trial) => trialRow(trial, names, hasMetric)),
     ),
   );

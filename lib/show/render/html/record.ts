@@ -4,7 +4,7 @@ import type { RecordedSession, RecordReport } from '../../../types/index.ts';
 import { endOf, figuresOf, growthText, lowestProcessesTitle, spanText, timeOfDay } from '../record-facts.ts';
 import { type Content, html, type Markup } from './markup.ts';
 import { type Assets, page, timeText } from './page.ts';
-import { type Figure, figures, list, plateauRow, saveButton, section, tableSection } from './sections.ts';
+import { type Figure, figures, headRow, list, plateauRow, saveButton, section, tableSection } from './sections.ts';
 
 export function recordHtml(report: RecordReport, assets: Assets): string {
   const { at, folder, problems, sessions } = report;
@@ -184,8 +184,4 @@ function timedSection(
     ),
     session,
   );
-}
-
-function headRow(heads: readonly string[]): Markup {
-  return html`<tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr>`;
 }

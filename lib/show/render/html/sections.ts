@@ -31,9 +31,10 @@ export function plateauRow(from: string, to: string, held: string): Markup {
   return html`<tr><th scope="row">${timeOfDay(from)}</th><td>${timeOfDay(to)}</td><td>${formatDuration(Date.parse(to) - Date.parse(from))}</td><td>${held}</td></tr>\n`;
 }
 
-/** The head of a table of steps or trials, whose last column is a sentence. */
-export function headRow(heads: readonly string[]): Markup {
-  return html`<tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col" class="left">ended</th></tr>`;
+/** The head of a table. `hasEnd`: of steps or trials, whose last column is a sentence. */
+export function headRow(heads: readonly string[], { hasEnd = false } = {}): Markup {
+  const end = hasEnd ? html`<th scope="col" class="left">ended</th>` : null;
+  return html`<tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}${end}</tr>`;
 }
 
 export interface Figure {

@@ -103,7 +103,7 @@ function stepsSection({ steps: all, mode }: StressReport): Markup {
     scrollTable(
       'Every step',
       'What each step asked for, what it cost the machine, how long it took, and what was left.',
-      headRow(heads),
+      headRow(heads, { hasEnd: true }),
       all.map(stepRow),
     ),
   );

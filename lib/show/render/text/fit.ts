@@ -28,7 +28,7 @@ import {
 import { amount, type RenderOptions } from '../options.ts';
 import { type Column, hanging, padEnd, table, truncate, widthOf } from '../text-layout.ts';
 import { fitting, flow, labelled, sections, simulatedBand } from './frame.ts';
-import { cells } from './snapshot-memory.ts';
+import { barOf, mark } from './snapshot-memory.ts';
 
 export interface FitView {
   /** The model or the size that was asked about. */
@@ -58,17 +58,12 @@ function poolLines(report: Pooled, title: string, options: RenderOptions): strin
   if (pool === null) return [options.paint('strong', truncate(title, options.width))];
   const parts = fitParts(report);
   const width = options.width - 2;
-  const counts = cells(
-    parts.map(({ bytes }) => bytes),
-    width,
-  );
-  const bar = parts.map((part, index) => cellsOf(part, counts[index] ?? 0, options)).join('');
   const whole = parts.reduce((sum, { bytes }) => sum + bytes, 0);
   const limit = Math.round(((pool.used + loadableOf(pool)) / whole) * width);
   const total = `${memoryName(report)} ${options.exact ? amount(pool.total, options) : formatBoth(pool.total)}`;
   return [
     ...flow([title, total], options).map((line) => options.paint('strong', truncate(line, options.width))),
-    `[${bar}]`,
+    barOf(parts, options),
     marker(limit, width, options),
     ...legend(
       parts.filter(({ bytes }) => bytes > 0),
@@ -80,7 +75,7 @@ function poolLines(report: Pooled, title: string, options: RenderOptions): strin
 /** Meaning of the bar's letters: two in a line if the window is wide enough. */
 function legend(parts: readonly FitPart[], options: RenderOptions): string[] {
   const rows = parts.map((part) => [
-    options.paint.fill(part.style, letterOf(part, options)),
+    mark(part, options),
     part.name,
     options.exact ? amount(part.bytes, options) : `${inGiB(part.bytes)} GiB`,
   ]);
@@ -89,17 +84,6 @@ function legend(parts: readonly FitPart[], options: RenderOptions): string[] {
   const pairs = rows.slice(0, half).map((row, index) => [...row, ...(rows[half + index] ?? ['', '', ''])]);
   const wide = table([...columns, ...columns], pairs, Number.POSITIVE_INFINITY);
   return wide.every((line) => widthOf(line) <= options.width) ? wide : table(columns, rows, options.width);
-}
-
-function cellsOf(part: FitPart, count: number, options: RenderOptions): string {
-  if (count === 0) return '';
-  const letter = letterOf(part, options);
-  const plain = options.paint.depth === 0 || part.letter === '.';
-  return options.paint.fill(part.style, plain ? letter.repeat(count) : padEnd(letter, count));
-}
-
-function letterOf({ letter }: FitPart, { unicode }: RenderOptions): string {
-  return letter === '.' && unicode ? '·' : letter;
 }
 
 /** Points at the cell up to which can be loaded. */

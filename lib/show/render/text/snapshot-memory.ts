@@ -11,10 +11,13 @@ export interface LedgerRow {
   labels: readonly LedgerLabel[];
 }
 
-export interface Group {
+interface BarPart {
   /** Marks the bar and the rows, so that the bar can be read without colour. */
   letter: string;
   style: Style;
+}
+
+export interface Group extends BarPart {
   rows: readonly LedgerRow[];
 }
 
@@ -60,20 +63,27 @@ const GROUPS: readonly Group[] = [
  * them all without colour.
  */
 export function poolBar(ledger: Ledger, options: RenderOptions, groups: readonly Group[] = GROUPS): string {
-  const width = options.width - 2;
-  const counts = cells(
-    groups.map((group) => bytesOf(labelsOf(group), ledger)),
-    width,
-  );
-  const segments = groups.map((group, index) => {
+  const parts = groups.map((group) => ({ ...group, bytes: bytesOf(labelsOf(group), ledger) }));
+  return barOf(parts, options);
+}
+
+/** The same of any parts. */
+export function barOf(parts: readonly (BarPart & { bytes: number })[], options: RenderOptions): string {
+  const { paint, width } = options;
+  const amounts = parts.map(({ bytes }) => bytes);
+  const counts = cells(amounts, width - 2);
+  const segments = parts.map((part, index) => {
     const count = counts[index] ?? 0;
     if (count === 0) return '';
-    const plain = options.paint.depth === 0 || group.letter === '.';
-    const dotted = options.unicode ? '·' : '.';
-    const letter = group.letter === '.' ? dotted : group.letter;
-    return options.paint.fill(group.style, plain ? letter.repeat(count) : padEnd(letter, count));
+    const letter = letterOf(part, options);
+    const plain = paint.depth === 0 || part.letter === '.';
+    return paint.fill(part.style, plain ? letter.repeat(count) : padEnd(letter, count));
   });
   return `[${segments.join('')}]`;
+}
+
+function letterOf({ letter }: BarPart, { unicode }: RenderOptions): string {
+  return letter === '.' && unicode ? '·' : letter;
 }
 
 /** Cells of each amount, by largest remainder: every share is right to one cell, and together they fill the bar. */
@@ -139,9 +149,8 @@ function unattributedLabel(snapshot: Snapshot, bytes: number): string {
   return pools ? 'in no counter (driver and its pools)' : 'in no counter (driver, kernel)';
 }
 
-export function mark(group: Group, options: RenderOptions): string {
-  const letter = group.letter === '.' && options.unicode ? '·' : group.letter;
-  return options.paint.fill(group.style, letter);
+export function mark(part: BarPart, options: RenderOptions): string {
+  return options.paint.fill(part.style, letterOf(part, options));
 }
 
 function headings({ exact, paint }: RenderOptions): string[] {

@@ -59,7 +59,7 @@ function markOf({ marks }: RecordedSession): RecordedSession['marks'][number] {
 }
 
 beforeAll(async () => {
-  const assets = pageAssets();
+  const assets = pageAssets('report');
   const write = (name: string, page: string): void => writeFileSync(join(folder, name), page);
   write('sweep.html', sweepHtml(sweepOf(), assets));
   write('stress.html', stressHtml(stressOf(), assets));
