@@ -300,7 +300,7 @@ describe('the page of sixteen machines', () => {
         .poll(() => stops.locator('tbody tr').allTextContents(), { timeout: 20_000 })
         .toEqual([
           expect.stringMatching(
-            /^spark-2STOPPED\d{4}-\d\d-\d\d \d\d:\d\d:\d\d12\.9 GiB at \S+python3 4242, 82\.0 GiBThe machine stopped without/,
+            /^spark-2MACHINE LOST\d{4}-\d\d-\d\d \d\d:\d\d:\d\d12\.9 GiB at \S+python3 4242, 82\.0 GiBThe machine stopped without/,
           ),
         ]);
       await expect
