@@ -20,7 +20,8 @@ it('asks, sends SIGTERM, asks again and sends SIGKILL', { timeout: 60_000 }, asy
     });
     try {
       await screen.type('/', ...String(pid), 'Enter');
-      await screen.until(new RegExp(`filter "${pid}"[\\s\\S]* by$`, 'm'));
+      // A row without which Down selects nothing.
+      await screen.until(new RegExp(`filter "${pid}"[\\s\\S]* by\\n .* ${pid} `));
       await screen.type('Down');
       await screen.until(new RegExp(`^> .* ${pid} `, 'm'));
       await screen.type('k');
