@@ -28,7 +28,7 @@ export function plan(changes) {
       ],
     ],
     // These tests wait for simulated time, for the kernel and for each other, and measure a machine that others may move.
-    [[tests('slow tests', script('test:slow'))], [{ name: 'soak', command: script('soak') }]],
+    [[tests('slow tests', script('test:slow'))]],
     // These compute, mostly in one file of tests after the other.
     [
       [
@@ -49,6 +49,7 @@ export function plan(changes) {
         { name: `${thread}, built`, command: script('test:tsan', '--build-only'), depends: thread },
         { name: 'fuzz', command: script('test:fuzz', '--seconds', '60', '--seed', '1'), depends: 'fuzz' },
         tests('recipes', script('test:recipes'), { depends: 'recipes' }),
+        { name: 'soak', command: script('soak') },
       ],
     ],
     [

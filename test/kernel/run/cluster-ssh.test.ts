@@ -305,7 +305,7 @@ describe.skipIf(reason !== null)(`machines behind sshd${reason === null ? '' : `
     const histories = answers.map(({ body }) => JSON.parse(body) as LiveHistory);
     const [session] = histories[0]?.sessions ?? [];
     expect([session?.end, session?.marks.map(({ text }) => text), histories[0]?.why]).toEqual([
-      'stopped',
+      'machine-lost',
       ['epoch 3'],
       null,
     ]);

@@ -126,11 +126,11 @@ describe('a decision', () => {
         'clients fetched',
         'test',
         'slow tests',
-        'soak',
         'one judgement',
         'clients',
         'matrix of faults',
         'lint',
+        'soak',
       ].map((name) => [name, true]),
     );
   });
