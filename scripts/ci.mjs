@@ -38,6 +38,7 @@ export function plan(changes) {
           env: everyMachine.runs ? {} : { UMAPROBE_TEST_MACHINES: 'one of each kind' },
           because: `${everyMachine.runs ? 'every machine' : 'one machine of each kind'}: ${everyMachine.because}`,
         }),
+        tests('recipes', script('test:recipes'), { depends: 'recipes' }),
       ],
       [
         {
@@ -48,7 +49,6 @@ export function plan(changes) {
         { name: `${address}, built`, command: script('test:asan', '--build-only'), depends: address },
         { name: `${thread}, built`, command: script('test:tsan', '--build-only'), depends: thread },
         { name: 'fuzz', command: script('test:fuzz', '--seconds', '60', '--seed', '1'), depends: 'fuzz' },
-        tests('recipes', script('test:recipes'), { depends: 'recipes' }),
         { name: 'soak', command: script('soak') },
       ],
     ],

@@ -92,10 +92,10 @@ describe('a decision', () => {
 
   const ofRecipes = (pattern: RegExp) => pathsOfRecipes().find((path) => pattern.test(path)) as string;
   const CONDITIONAL = [
+    'recipes',
     'address and undefined sanitizer, built',
     'thread sanitizer, built',
     'fuzz',
-    'recipes',
     'package of a fresh clone',
     'every Node',
     'address and undefined sanitizer',
