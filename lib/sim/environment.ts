@@ -36,7 +36,8 @@ export function createLibraryFolder(machine: Machine, stateFolder: string, simul
   const folder = libraryFolder(stateFolder);
   mkdirSync(folder, { mode: 0o700 });
   symlinkSync(simulator, join(folder, basename(simulator)));
-  const missing: readonly string[] = machine.faults.missingLibraries;
+  // A program may have changed the machine since it was loaded.
+  const missing: readonly string[] = machine.faults?.missingLibraries ?? [];
   for (const [library, names] of Object.entries(libraryNames(machine))) {
     if (missing.includes(library)) continue;
     for (const [name, file] of Object.entries(names))

@@ -73,8 +73,7 @@ describe('the tarball', () => {
     });
     expect(imported.filter((file) => file !== undefined && !chunks.includes(file))).toEqual([]);
     const entryPoints = [
-      'index.js',
-      'sim.js',
+      ...Object.keys(PACKAGE_DOORS).map((door) => `${door}.js`),
       'cli.js',
       'mem-get-info-worker.js',
       'hidden-devices-worker.js',
