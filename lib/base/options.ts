@@ -17,13 +17,13 @@ import {
 import type { Range } from './limits.ts';
 import { checkPath } from './program-arguments.ts';
 
-/** What is wrong with a value as it was typed. The command line says it, and where to read on. */
+/** A mistake in a typed value. The command line says it, and where to read on. */
 export class TypedMistake extends Error {}
 
-/** How a value is typed, and what it becomes. */
+/** Form of a typed value, which decides its type. */
 export type Form = 'whole' | 'size' | 'time' | 'flag' | 'word' | 'list' | 'text' | 'texts' | 'share' | 'number';
 
-/** What a row may say. */
+/** Fields of a row. */
 export interface Saying<Default> {
   /** Absent: undefined. null: there is none, and the value is null. */
   readonly default?: Default;
@@ -52,7 +52,7 @@ type Given = Readonly<Record<string, unknown>>;
 interface Reading<Value, Typed = string> {
   /** The value of what was typed, where its form does not say that; undefined: as its form says. Throws `TypedMistake`. */
   readonly read?: (typed: Typed, name: string, command: string) => Value | undefined;
-  /** Why this value is refused on the command line, as the end of a sentence that names it; null: it is not. */
+  /** Reason to refuse this value on the command line, as the end of a sentence that names it; null: none. */
   readonly refuse?: (value: Value, given: Given) => string | null;
 }
 
@@ -63,7 +63,7 @@ export interface OptionRow<Value, Checked = Value | undefined> extends Saying<Ch
   /** Never there: it carries the type. */
   readonly takes?: Value;
   check(name: string, value: unknown, given: Given): Checked;
-  /** Of a list its entries are typed. */
+  /** Reads the typed text, or the typed entries of a list. */
   read?(typed: string | readonly string[], name: string, command: string): unknown;
   refuse?(value: unknown, given: Given): string | null;
 }
@@ -118,7 +118,7 @@ export function inSection<Rows extends OptionRows>(section: string, rows: Rows):
   return Object.fromEntries(Object.entries(rows).map(([key, row]) => [key, { ...row, section }])) as unknown as Rows;
 }
 
-/** What of an object stands under these keys. */
+/** Takes the fields of an object that stand under these keys. */
 export function pick<Whole extends object, Key extends keyof Whole>(
   whole: Whole,
   keys: readonly Key[],
@@ -184,7 +184,7 @@ export function path(saying: Saying<undefined> = {}): Row<string, undefined> {
   });
 }
 
-/** What aborts the work. */
+/** A signal that aborts the work. */
 export const signal: Row<AbortSignal, undefined> = custom((_, value) => checkSignal(value), {});
 
 /** A function that is called meanwhile. */

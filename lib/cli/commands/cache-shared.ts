@@ -10,7 +10,7 @@ import { type CommandOutcome, type Context, finished, shown } from '../core/comm
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 
-/** On a screen fewer files are listed. */
+/** A screen lists fewer files. */
 export const TOP = { top: withDefault(STATUS.top, 10) };
 
 /** Part of the description of a command that takes paths. */

@@ -126,12 +126,12 @@ function parametersOf(word: string, name: string): number {
   throw new TypedMistake(`${name} "${word}" is not a number of parameters, such as 70e9 or 70B, from 1 to 10^15.`);
 }
 
-/** Whether the use is a training. */
+/** True if the use is a training. */
 function isTraining(values: OptionValues, command: string): boolean {
   return (typedOptions(values, { use: ESTIMATE.use }, command).use ?? 'inference') !== 'inference';
 }
 
-/** How a model is divided. Machines with one GPU each have a rank each. */
+/** Division of a model. Machines with one GPU each have a rank each. */
 function parallel(
   { decodeContextParallel: context, pipelineParallel: pipeline, tensorParallel: tensor }: EstimateOptions,
   nodes: number | undefined,

@@ -33,7 +33,7 @@ const NAME = 'launch';
 
 const { forwardSignals, intervalMs, killBelowBytes, loadActions, ...ROWS } = LAUNCH;
 
-/** What the model is used for. */
+/** Use of the model. */
 const USE = pick(ESTIMATE, ['context', 'sequences']);
 
 const OWN = {
@@ -136,7 +136,7 @@ async function recordingOf(
   }
 }
 
-/** What happens, on stderr: stdout belongs to the program. */
+/** Events go to stderr: stdout belongs to the program. */
 function show(event: LaunchEvent, { json, stderr, values }: Context, isDryRun: boolean): void {
   if (event.type === 'notified') stderr.write(notifiedText(event) ?? '');
   if (isOn(values, 'quiet')) return;

@@ -10,13 +10,13 @@ export const HTML = {
   html: path({ help: 'Write the report as one HTML file that works offline', section: 'Reports' }),
 };
 
-/** What sweep, layout and stress write. */
+/** Reports that sweep, layout and stress write. */
 export const REPORTS = {
   csv: path({ placeholder: '<file|->', help: 'Write one row per step as CSV; - for stdout', section: 'Reports' }),
   ...HTML,
 };
 
-/** Of a command whose page has more than fits a window. */
+/** The option of a command whose page has more than fits a window. */
 export const FULL = { full: flag({ help: 'Show every step and the pictures, too', section: 'Reports' }) };
 
 /** `--journal`: none is no journal. */

@@ -19,7 +19,7 @@ import { optionTable, ownOptions, typedOptions } from '../core/typed-options.ts'
 import { UsageError } from '../core/usage.ts';
 
 const OWN = {
-  // With title, legend and the other rows ten groups fit 24 lines.
+  // Ten groups fit 24 lines with title, legend and the other rows.
   top: integer({ min: 0, max: 100_000, default: 10, help: 'How many groups to list' }),
   all: flag({ help: 'List each process of the listed groups, too' }),
   watch: flag({ help: 'Repeat, and show what changed since the first reading; q quits' }),

@@ -17,7 +17,7 @@ export const GLOBAL_OPTIONS: OptionTable = {
   version: { type: 'boolean', short: 'V', summary: 'Show the version' },
 };
 
-/** Those of every command that apply to this one. */
+/** Options of every command that apply to this one. */
 export function optionsOfEvery({ readsMachine }: Pick<ListedCommand, 'readsMachine'>): OptionTable {
   return Object.fromEntries(Object.entries(GLOBAL_OPTIONS).filter(([name]) => name !== 'sim' || readsMachine));
 }
@@ -113,7 +113,7 @@ function readings(number: string): string {
   return `${large}, ${number}GiB (powers of 1024) or ${number}B (bytes)`;
 }
 
-/** Whether the option was given. */
+/** True if the option was given. */
 export function isGiven(values: OptionValues, name: string): boolean {
   return values[name] !== undefined;
 }

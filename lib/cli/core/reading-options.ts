@@ -14,7 +14,7 @@ export function limitsOf({ deadlineMs }: CheckedOf<typeof DEADLINE>): { deadline
   return { deadlineMs, childDeadlineMs: Math.max(PLAIN_READING.childDeadlineMs, deadlineMs) };
 }
 
-/** How cudaMemGetInfo is read. */
+/** The way in which cudaMemGetInfo is read. */
 export const memGetInfo = <Default extends 'needed' | 'auto'>(fallback: Default, help: string) =>
   oneOf(['needed', 'child', 'auto', 'never'], { default: fallback, flag: 'memgetinfo', help });
 

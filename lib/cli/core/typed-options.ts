@@ -1,4 +1,4 @@
-/** What the command line makes of a table of options: its own table, with the help, and the values that were typed. */
+/** The command line makes two things of a table of options: its own table, with the help, and the typed values. */
 
 import { typedDuration, typedSize } from '../../base/format.ts';
 import type { Range } from '../../base/limits.ts';
@@ -75,7 +75,7 @@ function specOf(row: Row): OptionSpec {
   };
 }
 
-/** What an agent may give: a number as a number, and a size or a time with its unit. */
+/** Schema of an argument of an agent: a number is a number, a size or a time has its unit. */
 function schemaOf({ form, range, words }: Row): object {
   if (form === 'flag') return { type: 'boolean' };
   if (form === 'list' || form === 'texts') return { type: 'array', items: { type: 'string' } };
