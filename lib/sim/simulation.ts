@@ -40,8 +40,8 @@ export interface SimulationRecord extends JsonObject {
  * Boots a machine: a loaded one, or one given by name or file.
  *
  * @param options `scale`: simulated seconds per real second; 1000 turns a second of waiting into a millisecond.
- * @throws TypeError `ERR_INVALID_ARG_VALUE` for a machine that does not exist or does not match its schema;
- *   UmaError when the simulator cannot be loaded.
+ * @throws TypeError `ERR_INVALID_ARG_VALUE` for a name that does not exist, a file that does not match its schema, or
+ *   parts that exceed the total; UmaError when the simulator cannot be loaded.
  */
 export function simulate(machineOrName: Machine | string, options: { scale?: number } = {}): Simulation {
   checkKeys('simulate()', options, { scale: true });
