@@ -1,7 +1,7 @@
-// lib/*.ts → dist/*.js, in few files: Node's loader takes about 0.5 ms per module, and `import 'umaprobe'` may take 5 ms.
-// The code that all entry points share is one chunk, so that there is one class UmaError, and what the door of a wing
-// exports is one more. The code of a snapshot is another, loaded by the first snapshot; what every command needs besides, and
-// the plain command's screen, are one each; each other command is a separate chunk, loaded when it is used.
+// lib/*.ts → dist/*.js, in few files: Node's loader takes about 0.5 ms per module, and as much for each 10 kB.
+// What `import 'umaprobe'` loads is one chunk, and what the door of a wing exports is one more. The code of a snapshot is
+// another, loaded by the first snapshot, with one that the guard needs as well; what every command needs besides, and the
+// plain command's screen, are one each; each other command is a separate chunk, loaded when it is used.
 //
 // browser/report/*.ts → dist/report/, the script and style that are embedded in a report's page; browser/serve/*.ts → dist/serve/,
 // the script of serve's page.
@@ -13,9 +13,11 @@ import { PACKAGE_DOORS } from './rooms.mjs';
 import { root } from './run.mjs';
 
 const lib = join(root, 'lib');
-/** Modules that all entry points share, with those that a snapshot and the guard both need. */
-const CORE =
-  /^lib\/(root|base\/(abort|arguments|errors|facts|folder|inherited|lazy|limits|named-path|nearest|objects|serialized-error)|core\/(cache|doctor|layout|processes|snapshot|stress|sweep)\/index|core\/(host\/(files|meminfo|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/(binding|machine-environment)|snapshot\/(mem-get-info|memory|settled|watch)))\.ts$/;
+/** The chunk that `import 'umaprobe'` loads. */
+const CORE = /^lib\/core\/(cache|doctor|layout|processes|snapshot|stress|sweep)\/index\.ts$|^lib\/index\.ts$/;
+/** Modules that several of the others need, such as a snapshot and the guard. */
+const SHARED =
+  /^lib\/(base\/(folder|inherited|named-path|objects|signals)|core\/(host\/(files|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/machine-environment|snapshot\/settled))\.ts$/;
 
 /** Modules that the first reading needs besides: one file instead of twenty. The rules of memory/ come whole. */
 const READING =
@@ -33,6 +35,7 @@ const DOOR = (rooms) => new RegExp(`^lib/(${rooms})/index\\.ts$`);
 /** A group takes what its files import along, unless an earlier one has it. */
 const GROUPS = {
   core: CORE,
+  shared: SHARED,
   'models-door': DOOR('models/(estimate|fit)'),
   'run-door': DOOR('run/(cluster|explain|guard|launch|profile|record)'),
   'report-door': DOOR('show/(compare|report)'),

@@ -1,7 +1,7 @@
 /** Processes as their user sees them: an engine with its workers, a service, a container. */
 
 import type { ProcessGroup, ProcessMemory, ProcessPool } from '../../types/index.ts';
-import type { Owner } from './owner.ts';
+import type { Owner } from '../host/owner.ts';
 
 /** A process before it has a group. */
 export type Loose = Omit<ProcessMemory, 'group'> & { owner: Owner | null };

@@ -3,10 +3,7 @@
 import { lazy } from '../../base/lazy.ts';
 import { checkOptions } from '../../base/options.ts';
 import type { ProcessesReport } from '../../types/index.ts';
-
 import { PROCESSES, type ProcessesOptions } from './options.ts';
-
-export { ownerOf } from './owner.ts';
 
 const work = lazy(() => import('./read.ts'));
 

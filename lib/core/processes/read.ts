@@ -6,13 +6,13 @@ import { isFailure } from '../../base/facts.ts';
 import { formatCount, MiB } from '../../base/format.ts';
 import type { ExplainedMemory, MemoryModel, ProcessesReport, ProportionalMemory, Snapshot } from '../../types/index.ts';
 import { kernelFiles } from '../host/files.ts';
+import { ownerOf } from '../host/owner.ts';
 import { parseRollup, parseStatus, type StatusFacts } from '../host/process-status.ts';
 import { unattributed } from '../memory/headroom.ts';
 import { native } from '../native/binding.ts';
 import type { NativeBinding } from '../native/contract.ts';
 import { snapshot } from '../snapshot/index.ts';
 import { grouped, type Loose } from './group.ts';
-import { ownerOf } from './owner.ts';
 import { sharedMemoryOf } from './shared-memory.ts';
 
 export interface ReadLimits {

@@ -2,7 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readSystemFile } from '../../base/system-file.ts';
-import { ownerOf, processes } from '../../core/processes/index.ts';
+import { ownerOf } from '../../core/host/owner.ts';
+import { processes } from '../../core/processes/index.ts';
 import type { GuardPolicy } from '../../types/index.ts';
 import type { ControlLines } from './control.ts';
 import { candidates, type StopCandidate } from './policy.ts';

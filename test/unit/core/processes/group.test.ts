@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ownerOf } from '../../../../lib/core/host/owner.ts';
 import { grouped, type Loose } from '../../../../lib/core/processes/group.ts';
-import { ownerOf } from '../../../../lib/core/processes/owner.ts';
 
 const MiB = 2 ** 20;
 

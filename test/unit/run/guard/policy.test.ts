@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ownerOf } from '../../../../lib/core/processes/index.ts';
+import { ownerOf } from '../../../../lib/core/host/owner.ts';
 import { NEVER_STOPPED } from '../../../../lib/run/guard/never-stopped.ts';
 import { candidates, checkPolicy } from '../../../../lib/run/guard/policy.ts';
 import type { GuardPolicy, ProcessesReport } from '../../../../lib/types/index.ts';

@@ -1,6 +1,6 @@
 /** The starter of a process: the container or service that its cgroup names. */
 
-import { parseCgroup } from '../host/procfs.ts';
+import { parseCgroup } from './procfs.ts';
 
 export interface Owner {
   kind: 'container' | 'unit';
