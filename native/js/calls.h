@@ -64,12 +64,13 @@ Napi::Value to_value(const Napi::CallbackInfo& info, const T& value) {
 #define UMAPROBE_CALLS(X)                                                                       \
   /* calls_read.cc: readings of the machine. */                                                 \
   X(HostMemoryFields, hostMemoryFields) X(HostMemory, hostMemory) X(ParseMeminfo, parseMeminfo) \
-  X(ParseCpuLists, parseCpuLists) X(ReadFiles, readFiles) X(ReadFilesWithin, readFilesWithin)   \
-  X(RereadFilesWithin, rereadFilesWithin) X(PageSize, pageSize) X(ListDirectory, listDirectory) \
-  X(ListDirectoryWithin, listDirectoryWithin) X(ReadCuda, readCuda) X(ReadNvml, readNvml)       \
-  X(ReadMachine, readMachine) X(MemGetInfo, memGetInfo) X(MemGetInfoSync, memGetInfoSync)       \
+  X(ParseCpuLists, parseCpuLists) X(ReadCpuLists, readCpuLists) X(ReadFiles, readFiles)         \
+  X(ReadFilesWithin, readFilesWithin) X(RereadFilesWithin, rereadFilesWithin)                   \
+  X(PageSize, pageSize) X(ListDirectory, listDirectory) X(ReadCuda, readCuda)                   \
+  X(ListDirectoryWithin, listDirectoryWithin) X(ReadNvml, readNvml) X(ReadMachine, readMachine) \
+  X(MemGetInfo, memGetInfo) X(MemGetInfoSync, memGetInfoSync) X(SimHold, simHold)               \
   X(SimulatedMachine, simulatedMachine) X(MachineVariables, machineVariables)                   \
-  X(EnterMachine, enterMachine) X(SimBoot, simBoot) X(SimRecord, simRecord) X(SimHold, simHold) \
+  X(EnterMachine, enterMachine) X(SimBoot, simBoot) X(SimRecord, simRecord)                     \
   X(TimeScale, timeScale)                                                                       \
   /* calls_alloc.cc: device memory and the guard. */                                            \
   X(AllocOpen, allocOpen) X(AllocBlock, allocBlock) X(TouchBlock, touchBlock)                   \

@@ -233,15 +233,17 @@ Napi::Value ReadNvml(const Napi::CallbackInfo& info) {
   return submit_part(info, nvml_part(environment_of(info), timeout(info, 0)));
 }
 
+Napi::Value ReadCpuLists(const Napi::CallbackInfo& info) {
+  std::vector<FileJob<double>> lists{{read_call("/proc/zoneinfo"), read_cpu_lists}};
+  return submit_part(info, files_part(environment_of(info), std::move(lists), timeout(info, 0)));
+}
+
 Napi::Value ReadMachine(const Napi::CallbackInfo& info) {
   Environment& environment = environment_of(info);
   const auto limit = timeout(info, 2);
   const auto files_limit = timeout(info, 5);
-  std::vector<FileJob<double>> lists{{read_call("/proc/zoneinfo"), read_cpu_lists}};
   std::vector<FileJob<Numbers>> meminfo{{read_call("/proc/meminfo"), read_counters}};
-  // The reading that takes longest starts first.
   std::vector<Part> parts;
-  parts.push_back(files_part(environment, std::move(lists), files_limit));
   parts.push_back(files_part(environment, std::move(meminfo), files_limit));
   parts.push_back(files_part(environment, kept_files(info, 3), files_limit));
   parts.push_back(nvml_part(environment, limit));

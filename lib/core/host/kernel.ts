@@ -78,7 +78,12 @@ export interface KernelReading {
   paths: string[];
   /** Bytes of each that are needed. */
   bytes: number[];
-  finish(cpuLists: Fact<number>, texts: readonly Fact<string>[], provenance: Provenance): KernelFacts;
+  /** @param cpuLists what `readCpuLists` will answer: awaited after the texts are parsed, because it takes longest. */
+  finish(
+    texts: readonly Fact<string>[],
+    cpuLists: Promise<[Fact<number>]>,
+    provenance: Provenance,
+  ): Promise<KernelFacts>;
 }
 
 /** Reads what seldom changes, where it is not known. One of these files names one that is read each time. */
@@ -96,7 +101,7 @@ export async function beginKernel(files: KernelFiles): Promise<KernelReading> {
   return {
     paths,
     bytes: paths.map(() => MAX_BYTES),
-    finish(cpuLists, [pressure, buddyinfo, vmstat, usage], provenance) {
+    async finish([pressure, buddyinfo, vmstat, usage], cpuLists, provenance) {
       Object.assign(provenance.sources, constant.sources, settings.sources, compressed.sources);
       const parse = (text: string) => parseBuddyinfo(text, files.binding.pageSize());
       const contiguity = parseFact({ file: BUDDYINFO, path: 'contiguity', parse }, buddyinfo, provenance);
@@ -108,7 +113,7 @@ export async function beginKernel(files: KernelFiles): Promise<KernelReading> {
           release: constant.values.release,
           ...settings.values,
           ...counters(vmstat, provenance),
-          freeInCpuLists: parseFact(CPU_LISTS, cpuLists, provenance),
+          freeInCpuLists: parseFact(CPU_LISTS, (await cpuLists)[0], provenance),
           zram: compressed.values.zram,
         },
         driver,

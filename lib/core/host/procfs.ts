@@ -97,23 +97,17 @@ function parseBuddyinfoLine(line: string): { zone: string; counts: number[] } | 
  * number.
  */
 export function parseVmstat(text: string, names: readonly string[]): (number | null)[] {
-  const lines = `\n${text}`;
+  const line = new RegExp(
+    `\\n(${names.map((name) => name.replace('*', '[^ \\n]*')).join('|')})(?: ([^\\n]*))?(?=\\n|$)`,
+    'g',
+  );
+  // One search for all of them: the text has 5 kB.
+  const found = [...`\n${text}`.matchAll(line)];
   return names.map((name) => {
-    // A whole name stands once: the rest of 5 kB is not searched for another.
-    if (!name.endsWith('*')) return sumOf(valuesAfter(lines, `\n${name} `, 1));
-    const ofPrefix = valuesAfter(lines, `\n${name.slice(0, -1)}`);
-    return sumOf(ofPrefix.map((rest) => / (.*)/.exec(rest)?.[1]));
+    if (!name.endsWith('*')) return wholeNumber(found.find(([, key]) => key === name)?.[2]);
+    const ofPrefix = found.filter(([, key]) => key?.startsWith(name.slice(0, -1)));
+    return sumOf(ofPrefix.map(([, , value]) => value));
   });
-}
-
-/** The texts that follow the first `most` places of `start`, to the end of its line. */
-function valuesAfter(text: string, start: string, most = Number.POSITIVE_INFINITY): string[] {
-  const values: string[] = [];
-  for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + start.length)) {
-    const end = text.indexOf('\n', at + start.length);
-    if (values.push(text.slice(at + start.length, end < 0 ? undefined : end)) === most) break;
-  }
-  return values;
 }
 
 /** null: there are no numbers, one of the texts is none, or the sum is not exact. */

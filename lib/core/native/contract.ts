@@ -301,6 +301,8 @@ export interface NativeBinding {
    * readable, or the text is cut off.
    */
   parseCpuLists(text: string): number;
+  /** The same of /proc/zoneinfo within a deadline, as `readFilesWithin`: it takes as long as the rest of a snapshot. */
+  readCpuLists(deadlineMs: number): Promise<[Fact<number>]>;
   /**
    * Texts of files in /proc and /sys, of the real or the simulated kernel; each at most 1 MiB. There is no time limit:
    * a file that does not answer stops this thread. Fails at once for a file whose reading within a limit has not
@@ -335,8 +337,7 @@ export interface NativeBinding {
   readNvml(deadlineMs: number): Promise<NativeNvmlReport>;
   /**
    * The readings of each snapshot in one answer, because waking this thread takes longer than most readings:
-   * /proc/zoneinfo as `parseCpuLists` and /proc/meminfo as `hostMemory` give their numbers, files as
-   * `rereadFilesWithin`, NVML and CUDA.
+   * /proc/meminfo as `hostMemory` gives its numbers, files as `rereadFilesWithin`, NVML and CUDA.
    */
   readMachine(
     memGetInfo: 0 | 1 | 2,
@@ -345,7 +346,7 @@ export interface NativeBinding {
     paths: string[],
     bytes: number[],
     filesDeadlineMs: number,
-  ): Promise<[[Fact<number>], [Fact<Float64Array>], texts: Fact<string>[], NativeNvmlReport, NativeCudaReport]>;
+  ): Promise<[[Fact<Float64Array>], texts: Fact<string>[], NativeNvmlReport, NativeCudaReport]>;
   /** cudaMemGetInfo of a device, unchanged, on the CUDA worker thread; creates a context. */
   memGetInfo(device: number, deadlineMs: number): Promise<Fact<[number, number]>>;
   /**

@@ -46,6 +46,8 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   // Both libraries and the kernel's files are read on threads of their own, because any of them may never answer.
   const kernel = await beginKernel(files);
   const identities = knownIdentities(binding);
+  // The longest of the readings begins first.
+  const cpuLists = binding.readCpuLists(files.limitMs);
   const machine = binding.readMachine(
     MODES[mode],
     identities?.number ?? 0,
@@ -56,11 +58,13 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
   );
   // It may be answered without a turn of the event loop; a program that awaits many must still get to its timers.
   await yieldToEventLoop();
-  const [[cpuLists], [meminfo], texts, nvml, report] = await machine;
+  const [[meminfo], texts, nvml, report] = await machine;
   checkOrder(binding);
   const host = hostMemoryOf(readOrThrow(meminfo));
   const cuda = withIdentities(binding, report, identities);
-  const facts = await withMovableBlocks(kernel.finish(cpuLists, texts, provenance), { files, host, cuda }, provenance);
+  const paired = pairDevices(cuda.devices, nvml.devices);
+  const whole = await kernel.finish(texts, cpuLists, provenance);
+  const facts = await withMovableBlocks(whole, { files, host, cuda }, provenance);
   await recordMissingLines(files, host, provenance);
   const mayTry = mayTryContext({ driver: facts.driver, host, pressure: facts.pressure });
   const asking = { driver: facts.driver, hostTotal: host.total, mayTry };
@@ -70,7 +74,6 @@ export async function takeSnapshot(options: CheckedSnapshotOptions): Promise<Sna
       : mode === 'neededInProcess'
         ? await readWithOwnContext(binding, cuda, asking, childDeadlineMs)
         : null;
-  const paired = pairDevices(cuda.devices, nvml.devices);
   const hidden = options.hiddenDevices ? await readHidden(cuda, nvml, paired, childDeadlineMs) : null;
   const pairs = withHidden(paired, hidden);
   const libraries = { cuda: cudaLibrary(cuda, hidesEveryDevice(cuda, hidden, pairs)), nvml: nvmlLibrary(nvml) };

@@ -62,7 +62,7 @@ static void open_libraries(void) {
   }
 }
 
-static char text[1 << 16];
+static char text[1 << 20];  // zoneinfo of 144 processors has 0.2 MiB
 
 static int read_text(const char *path) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -99,6 +99,9 @@ static double read_kernel(void) {
       if (next == end) break;
     }
   }
+  // Free pages in the lists of the processors.
+  if (read_text("/proc/zoneinfo"))
+    for (const char *at = text; (at = strstr(at, "count: ")) != NULL;) sum += strtod(at += 7, NULL);
   if (read_text("/proc/vmstat"))
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) sum += after(counters[i]);
   if (read_text("/proc/self/cgroup") && usage[0] == 0) {

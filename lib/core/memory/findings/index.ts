@@ -73,14 +73,15 @@ const NOT_READ: Readonly<Partial<Record<Need, string>>> = {
   readiness: 'only umaprobe doctor looks at it',
 };
 
+/** The needs of each row that not every caller meets. */
+const AT_RISK = Object.fromEntries(
+  FINDING_IDS.map((id) => [id, ROWS[id].needs.filter((need) => NOT_READ[need] !== undefined)]),
+) as Record<FindingId, (Need & keyof Facts)[]>;
+
 /** Outcome of one row for these facts. */
 export function outcomeOf(id: FindingId, facts: Facts): RowOutcome {
-  const row = ROWS[id];
-  for (const need of row.needs) {
-    const why = NOT_READ[need];
-    if (why !== undefined && facts[need as keyof Facts] === undefined) return unknown(why);
-  }
-  return row.judge(facts);
+  for (const need of AT_RISK[id]) if (facts[need] === undefined) return unknown(NOT_READ[need] as string);
+  return ROWS[id].judge(facts);
 }
 
 const SEVERITIES: readonly Severity[] = ['notice', 'warning', 'danger'];

@@ -42,7 +42,8 @@ function kernel(texts: Record<string, string>, hung: readonly string[] = []) {
 async function facts({ files }: { files: KernelFiles }, cpuLists: Fact<number> = Number.NaN) {
   const provenance = new Provenance();
   const reading = await beginKernel(files);
-  const facts = reading.finish(cpuLists, await files.reread(reading.paths, reading.bytes), provenance);
+  const texts = await files.reread(reading.paths, reading.bytes);
+  const facts = await reading.finish(texts, Promise.resolve([cpuLists]), provenance);
   return { ...facts, from: provenance.sources };
 }
 
