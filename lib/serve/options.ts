@@ -45,20 +45,20 @@ export const SERVE = {
    */
   hosts: hostsRow,
   /**
-   * Between two readings while a page is open, in milliseconds, 1000 to 3,600,000; default 1000. Else a reading is taken when it
-   * is asked for.
+   * Interval between two readings while a page is open, in milliseconds, 1000 to 3,600,000; default 1000. Else a reading
+   * is taken when it is asked for.
    */
   intervalMs: milliseconds({
-    min: 1000, // In a browser, over the network.
+    min: 1000, // A browser reads it over the network.
     max: LIMITS.intervalMs.max,
     default: 1000,
     help: 'Between two readings while a page is open',
   }),
   /** Folder of the recording whose history the page shows, with `hosts` on each of them. Default: as for `record()`. */
   folder: folder(),
-  /** Whether the page shows command lines of processes, which may have secrets. Default: their names only. */
+  /** true: the page shows command lines of processes, which may have secrets. Default: their names only. */
   argv: flag({ help: 'Show command lines of processes, which may have secrets' }),
-  /** As for `snapshot()`. */
+  /** The option of `snapshot()`. */
   deadlineMs: MEMORY.deadlineMs,
   /** Ends the server. */
   signal,

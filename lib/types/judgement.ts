@@ -59,7 +59,7 @@ export interface Finding {
   /** Bytes at stake; null: no amount belongs to it. */
   bytes: Amount | null;
   effect: LoadEffect;
-  /** At least one. */
+  /** The list has at least one. */
   evidence: Evidence[];
   /** null: nothing is to be done. */
   remedy: Remedy | null;

@@ -114,7 +114,7 @@ export interface MachineDevice {
      * some reports claim).
      */
     memory: 'OWN' | 'HOST' | 'NOT_SUPPORTED' | 'NO_PERMISSION' | 'GPU_IS_LOST' | 'UNKNOWN';
-    /** Whether the process lists report bytes; false: NVML_VALUE_NOT_AVAILABLE. */
+    /** true: the process lists report bytes; false: NVML_VALUE_NOT_AVAILABLE. */
     processMemory: boolean;
     /** 0 NONE, 1 HMM, 2 ATS. */
     addressingMode: NvmlReading;
@@ -179,9 +179,9 @@ export interface MachineDevice {
     persistenceMode?: NvmlReading;
     /** nvmlComputeMode_t: 0 default, 2 prohibited, 3 exclusive process. */
     computeMode?: NvmlReading;
-    /** Whether a display is connected: 0 no, 1 yes. */
+    /** 1: a display is connected; 0: none is. */
     displayMode?: NvmlReading;
-    /** Whether a display uses the GPU: 0 no, 1 yes. */
+    /** 1: a display uses the GPU; 0: none does. */
     displayActive?: NvmlReading;
     /**
      * Serial number, or the name of an error status.
@@ -205,7 +205,7 @@ export type Flag = 0 | 1;
 /** Name of the nvmlReturn_t that is returned instead. */
 export type NvmlStatus = 'NOT_SUPPORTED' | 'NO_PERMISSION' | 'GPU_IS_LOST' | 'UNKNOWN';
 
-/** What NVML answers: a number, or an error. */
+/** The answer of NVML: a number, or an error. */
 export type NvmlReading = Natural | NvmlStatus;
 
 /**
@@ -277,10 +277,10 @@ export interface MachineEvent {
   bytes?: Natural;
   /** Duration, in milliseconds; default 0. Required for `pressure` without `points`. */
   overMs?: Amount;
-  /** Instead of `overMs`: bytes per second. */
+  /** Bytes per second, in place of `overMs`. */
   bytesPerSecond?: Factor;
   /**
-   * Instead of `bytes`, or of `percent`: a curve that the memory follows, in the order of its times; all events
+   * A curve that the memory follows, in place of `bytes` or `percent`, in the order of its times; all events
    * together have at most 1,024 points. It begins at 0, is a line between two points, a step where two have the same
    * time, and stays at the last one. Where it falls, memory is given back. For `anon`, `shmem`, `device`,
    * `fileCache`, `slab`, `slabUnreclaimable` and `pressure`.
@@ -290,16 +290,16 @@ export interface MachineEvent {
   points?: {
     /** Time since the event began, in milliseconds. */
     afterMs: Amount;
-    /** What the event holds then, in bytes; of a process besides what it had at boot. */
+    /** Memory that the event holds then, in bytes; of a process besides what it had at boot. */
     bytes?: Natural;
     /**
-     * Of `pressure`: the share of time, as `percent` of the event.
+     * The share of time of `pressure`, as `percent` of the event.
      * @maximum 100
      */
     percent?: Amount;
   }[];
   /**
-   * With `points`: the curve begins again after this time, not before its last point; in milliseconds. Default: it
+   * Time after which the curve of `points` begins again, not before its last point; in milliseconds. Default: it
    * happens once.
    */
   repeatMs?: Factor;
@@ -313,12 +313,12 @@ export interface MachineEvent {
   /** Index in `devices` of the lost device. */
   device?: DeviceIndex;
   /**
-   * What cuInit does in processes that see the lost device and start after the loss: it answers CUDA_ERROR_UNKNOWN
+   * The behaviour of cuInit in processes that see the lost device and start after the loss: it answers CUDA_ERROR_UNKNOWN
    * (999) or CUDA_ERROR_NO_DEVICE (100), or it succeeds without that device. Default UNKNOWN.
    */
   cuInit?: 'UNKNOWN' | 'NO_DEVICE' | 'LEFT_OUT';
   /**
-   * Of `pressure`: the share of time, as full in /proc/pressure/memory. avg10 reaches 63 % of it after 10 s and 95 %
+   * The share of time of `pressure`, as full in /proc/pressure/memory. avg10 reaches 63 % of it after 10 s and 95 %
    * after 30 s.
    * @maximum 100
    */

@@ -35,7 +35,7 @@ export interface Machine {
   extends?: string;
   /** One sentence. */
   description: Line;
-  /** Where the figures come from, and which of them are assumed. */
+  /** The source of the figures, and which of them are assumed. */
   evidence?: Line[];
   /** The simulated clock. */
   clock: {
@@ -152,7 +152,7 @@ export interface Machine {
      */
     freeInCpuLists?: Natural;
   };
-  /** How free memory is divided into blocks. A `cudaMalloc` on shared memory needs blocks of 2 MiB. */
+  /** The division of free memory into blocks. A `cudaMalloc` on shared memory needs blocks of 2 MiB. */
   contiguity: {
     /** Share of free memory that is in blocks of 2 MiB or more at boot. */
     share: Share;
@@ -204,7 +204,7 @@ export interface Machine {
      * @maximum 4294967295
      */
     systemMemoryPools: Natural | null;
-    /** In the driver's page pools at boot, in bytes. */
+    /** Memory in the driver's page pools at boot, in bytes. */
     poolBytes: Natural;
     /** Idle time after which the pools begin to drain by themselves, in milliseconds. */
     poolDrainAfterMs: Amount;
@@ -257,7 +257,7 @@ export interface Machine {
     /** Creating a CUDA context, milliseconds. */
     contextMs: Amount;
   };
-  /** What happens when memory runs out. */
+  /** The outcome when memory runs out. */
   exhaustion: {
     /**
      * `error`: out of memory. `wedge`: the call stalls, and after `wedgeAfterMs` the machine is wedged: CUDA and NVML

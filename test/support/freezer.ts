@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 export interface Freezer {
   freeze(pid: number): void;
-  /** Also sends the process back to where others are, and removes the group. */
+  /** It also sends the process back to where others are, and removes the group. */
   thaw(pid: number): void;
 }
 

@@ -27,7 +27,7 @@ export interface WalkOptions {
   onEvent: (event: CacheEvent) => void;
 }
 
-/** What the reports of walks have in common: a given path has no file in it if it could not be read at all. */
+/** The part that the reports of walks have in common: a given path has no file in it if it could not be read at all. */
 interface Walked {
   targets: { path: string; problems: { path: string }[]; files: number }[];
 }

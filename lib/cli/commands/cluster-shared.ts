@@ -58,7 +58,7 @@ function fromFile(path: string): readonly string[] {
   return checkHosts(names, what, (index) => `${what}, line ${hosts[index]?.line}`);
 }
 
-/** What the machines answer, with a line on a terminal meanwhile; a signal ends every ssh, and is the exit code. */
+/** The answers of the machines, with a line on a terminal meanwhile; a signal ends every ssh, and is the exit code. */
 export async function unlessInterrupted<T>(
   context: Context,
   options: ClusterOptions,

@@ -18,7 +18,7 @@ import { UsageError } from '../core/usage.ts';
 
 const NAME = 'estimate';
 
-/** Which model, and what it is used for: also the options of every command that asks whether a model fits. */
+/** The model, and its use: also the options of every command that asks whether a model fits. */
 const MODEL = {
   params: typedText(parametersOf, {
     form: 'number',
@@ -169,7 +169,7 @@ export function estimateOptions(values: OptionValues, command: string): Estimate
   checkPurpose(values, command);
   const use = typedOptions(values, USE, command);
   const { nodes } = ownOptions(values, { nodes: MODEL.nodes }, command);
-  // Of a number of parameters --dtype is that of the weights.
+  // --dtype beside a number of parameters is that of the weights.
   const trains = isTraining(values, command) && !isGiven(values, 'params');
   const { dtype } = trains ? typedOptions(values, { dtype: { ...TRAINING_TYPE, help: '' } }, command) : {};
   return { ...use, ...parallel(use, nodes), ...defined({ dtype }) };

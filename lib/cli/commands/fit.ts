@@ -42,11 +42,11 @@ const NAME = 'fit';
 /** Half of the library's limit, since a person is waiting: creating a context takes some 100 ms. */
 const CHILD_DEADLINE_MS = 5000;
 
-/** What a program is started with, where its rules depend on it. */
+/** The start of a program, where its rules depend on it. */
 const PROGRAM = pick(FIT, ['programVersion', 'utilization', 'device']);
 export const PROGRAM_OPTIONS = optionTable(PROGRAM);
 
-/** What is asked. */
+/** The question. */
 const QUESTION = {
   ...pick(FIT, ['bytes', 'solve']),
   table: flag({ help: 'Which precisions fit: of the model, or of 7, 13 and 70 billion parameters' }),

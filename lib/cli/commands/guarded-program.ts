@@ -1,4 +1,4 @@
-/** What `guard` and `launch` say of the program that they start. */
+/** The words of `guard` and `launch` about the program that they start. */
 import { UmaError } from '../../base/errors.ts';
 import { clean } from '../../base/format.ts';
 import type { GuardEvent } from '../../types/index.ts';
@@ -8,7 +8,7 @@ import { flag, text } from '../core/options.ts';
 /** Names in a sentence about processes that a program leaves. */
 const MOST_NAMES = 5;
 
-/** What is said of a command that did not do its work; null: it did. */
+/** The sentence about a command that did not do its work; null: it did. */
 export function notifiedText({ failure }: Extract<GuardEvent, { type: 'notified' }>): string | null {
   return failure === null ? null : `umaprobe: --notify: ${failure}.\n`;
 }

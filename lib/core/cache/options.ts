@@ -108,7 +108,7 @@ export const COMPACT = {
 };
 
 export const RECLAIM = {
-  /** How much to reclaim, in bytes: 1 to 2^53 − 1. */
+  /** Bytes to reclaim: 1 to 2^53 − 1. */
   bytes: needed(bytes(SOME_BYTES)),
   /** Path under /sys/fs/cgroup, or as in /proc/self/cgroup. Default: this process's cgroup. */
   cgroup: custom(checkCgroup, {

@@ -35,7 +35,7 @@ function room(snapshot: Reading, format: (bytes: number | null) => string): stri
   return `${loaded} can be ${verb} on ${whichGpus(answered, snapshot, format)}`;
 }
 
-/** Whether `room` has an answer. */
+/** true: `room` has an answer. */
 export function isRoomKnown(snapshot: Reading): boolean {
   return (unifiedDevice(snapshot)?.allocatable.safe ?? null) !== null || answeredHeadroom(snapshot) !== undefined;
 }

@@ -87,7 +87,7 @@ export function hostFacts(
   };
 }
 
-/** What CUDA can give of a device, and what is taken of it. */
+/** The memory that CUDA can give of a device, and what is taken of it. */
 export interface CudaUse {
   cuda: DeviceSnapshot['cuda'];
   /** Total that CUDA reports for the device, without a context (totalGlobalMem); null: unknown. */

@@ -28,7 +28,7 @@ export interface SuperviseOptions {
   floor: number | null;
   timeoutMs: number | null;
   signal: AbortSignal | undefined;
-  /** Whether the child has reported the end of its loop. */
+  /** true: the child has reported the end of its loop. */
   isDone(): boolean;
 }
 

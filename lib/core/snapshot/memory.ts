@@ -41,7 +41,7 @@ export function memorySync(options: MemoryOptions = {}): Memory {
   return answer.memory;
 }
 
-/** For the start of the thread, 30 ms on an idle machine, and for files of the kernel that are read after the libraries. */
+/** Time for the start of the thread, 30 ms on an idle machine, and for files of the kernel that are read after the libraries. */
 const SLACK_MS = 3_000;
 
 function lateAnswer(limitMs: number) {

@@ -26,7 +26,7 @@ export const MEMORY = {
 
 export const SNAPSHOT = {
   /**
-   * How to read `cudaMemGetInfo`, which needs a CUDA context (527 MiB on an H200).
+   * Way to read `cudaMemGetInfo`, which needs a CUDA context (527 MiB on an H200).
    * - `auto` (default): only if this process already has a context.
    * - `needed`: as `child`, but not on a device that shares the host's memory where a context would leave something behind
    *   or take what is needed: from driver 590 on its memory stays in the driver's pools, and a machine may be short of it.
@@ -38,7 +38,7 @@ export const SNAPSHOT = {
    */
   memGetInfo: oneOf(['auto', 'needed', 'neededInProcess', 'child', 'inProcess', 'never'], { default: 'auto' }),
   /**
-   * Whether to ask CUDA about devices that CUDA_VISIBLE_DEVICES hides from this process, as `umaprobe snapshot` does: a
+   * true: CUDA is asked about devices that CUDA_VISIBLE_DEVICES hides from this process, as `umaprobe snapshot` does: a
    * short-lived child process without that variable asks, once for each value of it, and only if a device is hidden.
    * Default false: of a hidden device, which has `visible: false`, only what NVML reports is known.
    */

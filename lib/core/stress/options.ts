@@ -62,7 +62,7 @@ const OWN = {
   }),
   /** Fill every byte with a pattern on the device, read it back there and compare. */
   verify: flag({ help: 'Have the GPU read every byte back and compare' }),
-  /** How long to hold the maximum, in milliseconds: 0 to 86400000. Default 0. */
+  /** Time for which the maximum is held, in milliseconds: 0 to 86400000. Default 0. */
   holdMs: milliseconds({ ...LIMITS.holdMs, default: 0, help: 'Hold the maximum for this time' }),
   /** Start below the step in which an earlier run was lost (see `unfinished`). */
   resume: flag({ help: 'Start below the step at which an earlier run was lost' }),

@@ -31,7 +31,7 @@ export const SIZES = {
   sizes: custom<SweepSize[], null, readonly number[]>((_, value) => checkCount(listSizes(value)).map(plainSize), {
     default: null,
   }),
-  /** From `from` to `to` in steps of `step` bytes, or doubling without `step`. */
+  /** The sizes from `from` to `to` in steps of `step` bytes, or doubling without `step`. */
   range: custom<SweepSize[], null, { from: number; to: number; step?: number }>(
     (_, value) => checkCount(rangeSizes(value)).map(plainSize),
     { default: null },

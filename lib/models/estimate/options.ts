@@ -65,7 +65,7 @@ export const ESTIMATE = {
   swaFull: flag({ help: 'Keep every token in layers with a sliding window' }),
   flashAttention: flag({
     default: true,
-    flag: 'no-flash-attn', // As in llama.cpp.
+    flag: 'no-flash-attn', // The flag of llama.cpp.
     help: 'llama.cpp without flash attention; transformers with eager attention',
   }),
   kvUnified: flag({ default: true, flag: 'no-kv-unified', help: 'llama.cpp with a cache for each sequence' }),

@@ -1,4 +1,4 @@
-/** What follows from a use. */
+/** The facts that follow from a use. */
 
 import type { EstimateProgram } from '../../types/index.ts';
 import type { ModelFacts } from '../files/model.ts';

@@ -107,7 +107,7 @@ export interface Architecture {
   notes: string[];
 }
 
-/** What dense models without layers for further tokens have in common. */
+/** The part that dense models without layers for further tokens have in common. */
 export const DENSE = {
   mtpLayers: 0,
   experts: 0,

@@ -54,7 +54,7 @@ const SHARES: readonly FitProgram[] = ['vllm', 'sglang', 'trtllm'];
 /** Checked where it is used, or not at all. */
 const anything = custom((_, value) => value, {});
 
-/** For whom a need is judged. The public types are in lib/types, beside those of the answers. */
+/** The environment for which a need is judged. The public types are in lib/types, beside those of the answers. */
 const SETTINGS = {
   programVersion: custom(checkVersion, {
     default: null,

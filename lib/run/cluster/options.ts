@@ -21,7 +21,7 @@ import { type Asking, DEFAULT_COMMAND } from './read.ts';
 /** Options of `cluster()`: exactly one of `hosts` and `answers`. */
 export interface ClusterOptions extends OptionsOf<typeof CLUSTER> {}
 
-/** Which machines are asked, and what shall fit into each; with `tensorParallel` in `use` the need is that of one rank. */
+/** The machines that are asked, and what shall fit into each; with `tensorParallel` in `use` the need is that of one rank. */
 export type ClusterCheckOptions = ClusterOptions & FitNeed & Omit<FitOptions, 'solve' | 'acceptTight' | 'signal'>;
 
 type Answers = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -29,9 +29,9 @@ type Answers = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 export const CLUSTER = {
   /** Names for ssh: of ~/.ssh/config, "user@host", "ssh://user@host:port". 1 to 16, each once. */
   hosts: hostsRow,
-  /** Instead of `hosts`: what `umaprobe snapshot --json` printed on each machine, one after the other in any order. */
+  /** Output of `umaprobe snapshot --json` of each machine, one after the other in any order, in place of `hosts`. */
   answers: custom<Answers, null, AsyncIterable<Uint8Array> | Iterable<Uint8Array>>(checkAnswers, { default: null }),
-  /** With `answers`: how many machines there are, 1 to 16. A missing one is no yes. Default: as many as answer. */
+  /** Number of machines behind `answers`, 1 to 16. A missing one is no yes. Default: as many as answer. */
   expect: integer({
     ...LIMITS.hosts,
     default: null,

@@ -11,7 +11,7 @@ import { answerAtEnd, notStarted } from './read.ts';
 import { remoteWord } from './shell.ts';
 import { runBySsh } from './ssh.ts';
 
-/** What of the recording, as for `readRecord()`; the folder is that of the host. */
+/** The part of the recording, as for `readRecord()`; the folder is that of the host. */
 export interface AskedRecording {
   lastMs: number;
   sessions: number;

@@ -46,7 +46,7 @@ const OWN = {
     (name, value) => checkCommand(value, name),
     { default: null },
   ),
-  /** What runs already. */
+  /** The program that runs already. */
   target: custom(checkTarget, { default: null }),
   /** Working folder of the program; default: that of this process. */
   cwd: path(),
@@ -67,12 +67,12 @@ const OWN = {
     help: 'Stop it when less than this is available, without any other sign',
     usually: '2GiB',
   }),
-  /** Between two readings, in milliseconds, 1 to 1000; default 10. */
+  /** Interval between two readings, in milliseconds, 1 to 1000; default 10. */
   intervalMs: milliseconds({ min: 1, max: 1000, default: 10, help: 'Between two readings' }),
-  /** Between SIGTERM and SIGKILL, in milliseconds, up to 600,000; default 5000. */
+  /** Time between SIGTERM and SIGKILL, in milliseconds, up to 600,000; default 5000. */
   graceMs: milliseconds({ min: 0, max: 600_000, default: 5000, help: 'Between SIGTERM and SIGKILL' }),
   /**
-   * What makes room while the program loads, once little memory is free. Default: `drop` and `compact`, each where this
+   * Actions that make room while the program loads, once little memory is free. Default: `drop` and `compact`, each where this
    * process may write the kernel's file (root). It loads while its memory grows: until `ready`, or until that has not grown for
    * half a minute.
    */
@@ -169,7 +169,7 @@ function typedLoadActions(words: readonly string[], name: string): readonly Load
   });
 }
 
-/** As it was typed: a mistake would else be found under the name of the library. */
+/** The text as it was typed: a mistake would else be found under the name of the library. */
 function typedPattern(pattern: string, name: string): string {
   const { max } = LIMITS.patternLength;
   if (pattern.length > max) throw new TypedMistake(`${name} is longer than ${max} characters.`);

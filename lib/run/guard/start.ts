@@ -101,7 +101,7 @@ interface Channels {
 
 /** @param given a descriptor of this process; below 0: none. */
 function channelsOf(given: Record<ChannelName, number | 'pipe'>, { forwardSignals }: CheckedGuardOptions): Channels {
-  // As for signals: this process is one program with the one that it starts.
+  // The rule is that of signals: this process is one program with the one that it starts.
   const { descriptors } = forwardSignals ? inherited() : { descriptors: [] };
   const stdio = new Map<number, number | 'pipe'>(descriptors.map((fd) => [fd, fd]));
   const fds = { report: -1, control: -1, readings: -1, signals: -1 };

@@ -61,7 +61,7 @@ const OWN = {
     ...hostsRow,
     help: 'Other machines that get a rank: nothing is started unless it fits there, too (default: those of mpirun and srun)',
   },
-  /** What the model is used for. Goes before what the command line says. */
+  /** The use of the model. It goes before what the command line says. */
   use: custom<EstimateOptions>((_, value) => value as EstimateOptions, {}),
   /** vLLM's `--gpu-memory-utilization`, SGLang's `--mem-fraction-static`: above 0, up to 1. Default: that of the command line. */
   utilization: custom((_, value) => checkUtilization(value) as number, {
@@ -87,7 +87,7 @@ export const LAUNCH = { ...pick(GUARD, OF_GUARD), ...OWN };
 
 export interface LaunchSettings extends Omit<CheckedOf<typeof LAUNCH>, 'onEvent'> {
   onEvent: (event: LaunchEvent) => void;
-  /** As they were given: the guard checks them. */
+  /** The options as they were given: the guard checks them. */
   guard: Partial<GuardOptions>;
 }
 

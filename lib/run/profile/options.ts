@@ -109,10 +109,13 @@ const SAFETY = inSection('Machine and safety', {
    * of the host and never more than MemTotal less the floor, or all of a GPU's own memory.
    */
   limitBytes: bytes({ ...SOME_BYTES, default: null }),
-  /** Whose memory is measured and limited. Default: the host's where a visible GPU shares it or there is none, else the GPUs'. */
+  /**
+   * The memory that is measured and limited. Default: the host's where a visible GPU shares it or there is none, else the
+   * GPUs'.
+   */
   limitPool: oneOf(PROFILE_POOLS, { default: null }),
   /**
-   * How long to wait for memory to come back, and before the first trial for the GPU programs of others, in milliseconds, up
+   * Time to wait for memory to come back, and before the first trial for the GPU programs of others, in milliseconds, up
    * to 86,400,000. Default 60,000, and not for others: they are reported, and never stopped.
    */
   // 92 GB came back within 5 s (driver 580.178.04); a program that saves a checkpoint takes longer.
@@ -146,7 +149,7 @@ export interface CheckedProfileOptions
   vary: readonly ProfileVariation[];
   templates: Templates;
   steps: { matches: LinePattern; count: number } | null;
-  /** Whether to wait for the GPU programs of others. */
+  /** true: the GPU programs of others are waited for. */
   waitForOthers: boolean;
   onEvent: (event: ProfileEvent) => void;
 }

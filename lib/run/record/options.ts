@@ -21,7 +21,7 @@ const LISTS: Range = { min: 1000, max: 3_600_000 };
 export const RECORD = {
   /** Folder of the recording, made if it is missing (0700). Default: `$XDG_STATE_HOME/umaprobe/record`. */
   folder: folder(),
-  /** Between two readings of MemFree, in milliseconds, 1 to 1000; default 10. */
+  /** Interval between two readings of MemFree, in milliseconds, 1 to 1000; default 10. */
   intervalMs: milliseconds({ min: 1, max: 1000, default: 10, help: 'Between two readings of MemFree' }),
   /** Time of one frame of readings (last, lowest, highest), in milliseconds, 10 to 60,000; default 100. */
   frameMs: milliseconds({ min: 10, max: 60_000, default: 100, help: 'Time of one frame of readings' }),
@@ -31,7 +31,7 @@ export const RECORD = {
     help: 'Size of the ring on disk',
     usually: `${formatBytes(RING.default)}, 16 hours`,
   }),
-  /** Between two lists of the largest processes, in milliseconds, 1000 to 3,600,000; default 5000. 0: none. */
+  /** Interval between two lists of the largest processes, in milliseconds, 1000 to 3,600,000; default 5000. 0: none. */
   processesMs: custom<number, number>((name, value) => (value === 0 ? 0 : checkMilliseconds(name, value, LISTS)), {
     form: 'time',
     range: LISTS,
@@ -47,9 +47,9 @@ export const RECORD = {
 export const READ_RECORD = {
   /** Default: as for `record()`. */
   folder: folder(),
-  /** Only the last milliseconds of the recording, at least 1000. Default: all. */
+  /** The last milliseconds of the recording, at least 1000. Default: all. */
   lastMs: integer({ ...LIMITS.lastMs, form: 'time', default: null, help: 'Only the end of each session' }),
-  /** Only the newest sessions, 1 to 1000; older ones are not read. Default: all. */
+  /** The newest sessions, 1 to 1000; older ones are not read. Default: all. */
   sessions: integer({ min: 1, max: 1000, default: null, help: 'Sessions to show, the newest' }),
   /** Points of the series, 10 to 100,000; default 500. */
   points: integer({ min: 10, max: 100_000, default: 500, help: 'Points of the series' }),

@@ -100,7 +100,7 @@ export function advice(text: string, command: string | null = null, needsRoot = 
   return { text, command, needsRoot };
 }
 
-/** What can be allocated here now. */
+/** The memory that can be allocated here now. */
 export const room: Judge = (_, machine) => `${capitalized(roomText(machine))}.`;
 
 /** The same, with the kernel's signs of shortage. */
