@@ -14,7 +14,8 @@ import { root } from './run.mjs';
 
 const lib = join(root, 'lib');
 /** The chunk that `import 'umaprobe'` loads. */
-const CORE = /^lib\/core\/(cache|doctor|layout|processes|snapshot|stress|sweep)\/index\.ts$|^lib\/index\.ts$/;
+const CORE =
+  /^lib\/(base\/errors|core\/(host\/meminfo|snapshot\/(mem-get-info|memory|watch)|(cache|doctor|layout|processes|snapshot|stress|sweep)\/index))\.ts$/;
 /** Modules that several of the others need, such as a snapshot and the guard. */
 const SHARED =
   /^lib\/(base\/(folder|inherited|named-path|objects|signals)|core\/(host\/(files|meminfo-within|process)|memory\/(floor|guard-rules|pressure)|native\/machine-environment|snapshot\/settled))\.ts$/;

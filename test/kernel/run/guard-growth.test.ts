@@ -93,7 +93,7 @@ describe('memory that is no process’s own is the program’s', () => {
       const quiet = ['sh', '-c', 'exec "$@" > /dev/null', 'sh', taker, file, '1024', '3000'];
       const ran = await umaprobe(['guard', ...options, '--', ...quiet]);
       const check = (): void => {
-        expect(ran.code).toBe(6);
+        expect(ran.code, ran.stdout + ran.stderr).toBe(6);
         const { leftBehind, lowest, sentence } = parseDocument(ran.stdout) as unknown as GuardReport;
         expect(lowest.available).toBeGreaterThan(floor - OTHERS);
         expect(leftBehind).toEqual([{ where: SHM, bytes: expect.any(Number), files: [file] }]);
