@@ -10,6 +10,7 @@ constexpr double kCompactMsPerGiB = 200;
 void parse_linux_kernel(Description& in, LinuxKernel& linux_kernel) {
   in.text("kernel.release", linux_kernel.release);
   in.text("kernel.architecture", linux_kernel.architecture);
+  in.choice("kernel.lowZone", {"DMA", "DMA32"});
   in.text("kernel.lowZone", linux_kernel.low_zone);
   in.text("kernel.transparentHugePages", linux_kernel.transparent_huge_pages);
   in.bytes("kernel.pageSize", &linux_kernel.page_size);
