@@ -26,7 +26,7 @@ export const MEMORY = {
 
 export const SNAPSHOT = {
   /**
-   * Way to read `cudaMemGetInfo`, which needs a CUDA context (527 MiB on an H200).
+   * The way in which `cudaMemGetInfo` is read, which needs a CUDA context (527 MiB on an H200).
    * - `auto` (default): only if this process already has a context.
    * - `needed`: as `child`, but not on a device that shares the host's memory where a context would leave something behind
    *   or take what is needed: from driver 590 on its memory stays in the driver's pools, and a machine may be short of it.
