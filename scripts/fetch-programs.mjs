@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { readJson } from './packages.mjs';
 import { capture } from './run.mjs';
 
 const cache = process.env.UMAPROBE_PROGRAM_CACHE ?? join(homedir(), '.cache', 'umaprobe', 'programs');
@@ -20,10 +21,13 @@ function fileOf(spec, file) {
   return path;
 }
 
-/** The binary of Node for an architecture: the newest of a major version ("24"), or one version ("24.21.0"). */
-export function nodeBinary(arch, version) {
-  const range = /^\d+$/.test(version) ? `^${version}` : version;
-  return fileOf(`node-linux-${arch}@${range}`, `node-linux-${arch}/bin/node`);
+/**
+ * The binary of the newest Node of a major version that every architecture has. The package `node` names it: those of the
+ * architectures are published before it, hours apart.
+ */
+export function nodeBinary(arch, major) {
+  const { version } = readJson(fileOf(`node@^${major}`, 'node/package.json'));
+  return fileOf(`node-linux-${arch}@${version}`, `node-linux-${arch}/bin/node`);
 }
 
 /** The program that puts a blob into Node's binary, for scripts/standalone.mjs. */

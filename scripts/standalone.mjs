@@ -74,19 +74,10 @@ function packageFiles(arch) {
   ].sort();
 }
 
-/** The version of a Node of scripts/fetch-programs.mjs. */
-const versionOf = (node) => readJson(join(node, '../../package.json')).version;
-
-/** The Node of an architecture, of the version of this machine's, which makes the blob. */
-function nodeInside(arch) {
-  const own = nodeBinary(process.arch, NODE);
-  return arch === process.arch ? own : nodeBinary(arch, versionOf(own));
-}
-
 /** Paths of the content of each file of the package. */
 function sourcesOf(arch, work) {
   const sources = Object.fromEntries(packageFiles(arch).map((path) => [path, join(root, path)]));
-  sources['LICENSE.node'] = join(nodeInside(arch), '../../LICENSE');
+  sources['LICENSE.node'] = join(nodeBinary(arch, NODE), '../../LICENSE');
   sources['start.cjs'] = join(work, 'start.cjs');
   return sources;
 }
@@ -131,7 +122,7 @@ async function build(arch) {
   };
   writeFileSync(at('sea.json'), JSON.stringify(config));
   // The blob has no machine code: this machine's Node makes it.
-  const [here, there] = [nodeBinary(process.arch, NODE), nodeInside(arch)];
+  const [here, there] = [nodeBinary(process.arch, NODE), nodeBinary(arch, NODE)];
   capture(here, ['--experimental-sea-config', at('sea.json')]);
   const file = standaloneFile(arch);
   // Node comes with 20 MB of symbols.
@@ -155,7 +146,7 @@ export async function standalone(arch) {
   await unlessCurrent({
     what: `${basename(file)} made`,
     stamp: `build-standalone/${arch}.stamp`,
-    now: manifest(['lib'], inputs, [versionOf(nodeInside(arch))]),
+    now: manifest(['lib'], inputs, [nodeBinary(arch, NODE)]),
     outputs: [file, `${file}.sha256`].map((path) => path.slice(root.length + 1)),
     build: () => build(arch),
   });
