@@ -245,8 +245,8 @@ export async function loadCommands(): Promise<Commands> {
   return { all: await Promise.all(COMMANDS.map(listed)), defaultName: DEFAULT_COMMAND };
 }
 
-export async function listed({ load, summary }: CommandEntry): Promise<ListedCommand> {
-  return { ...DEFAULTS, ...(await load()), summary };
+export async function listed({ group, load, summary }: CommandEntry): Promise<ListedCommand> {
+  return { ...DEFAULTS, ...(await load()), summary, group: GROUPS[group] };
 }
 
 /** First words that need a second one: "sim". "record" is a command by itself, besides "record show". */

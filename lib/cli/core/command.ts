@@ -64,6 +64,8 @@ export interface Command {
 /** A command with all its fields, and its line in the list of commands. */
 export interface ListedCommand extends Required<Command> {
   summary: string;
+  /** Heading of its group, such as "Memory". */
+  group: string;
 }
 
 /** All commands, for commands that describe the others. */

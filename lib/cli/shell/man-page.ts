@@ -28,8 +28,10 @@ export function manPage(version: string, commands: readonly ListedCommand[]): st
     roff(
       'Shows where the memory of this machine is and how much a program can load, tests allocations without freezing the machine, and gives memory back. Without a command it is umaprobe snapshot. Data goes to standard output, messages to standard error.',
     ),
-    '.SH COMMANDS',
-    ...commands.flatMap(commandLines),
+    ...[...new Set(commands.map(({ group }) => group))].flatMap((heading) => [
+      `.SH ${roff(`COMMANDS: ${heading.toUpperCase()}`)}`,
+      ...commands.filter(({ group }) => group === heading).flatMap(commandLines),
+    ]),
     '.SH OPTIONS OF EVERY COMMAND',
     ...optionLines(GLOBAL_OPTIONS),
     '.SH SIZES AND TIMES',

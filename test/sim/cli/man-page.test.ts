@@ -30,7 +30,14 @@ it.for([
     expect(words).toContain(name);
     for (const option of Object.keys(options)) expect(words, `${name} --${option}`).toContain(`--${option}`);
   }
-  for (const heading of ['NAME', 'SYNOPSIS', 'COMMANDS', 'EXIT STATUS', 'ENVIRONMENT'])
+  for (const heading of [
+    'NAME',
+    'SYNOPSIS',
+    'COMMANDS: MEMORY',
+    'COMMANDS: UMAPROBE ITSELF',
+    'EXIT STATUS',
+    'ENVIRONMENT',
+  ])
     expect(text).toMatch(new RegExp(`^${heading}$`, 'm'));
   // A character that this page cannot print is a question mark: none of them may stand for something else.
   expect(words).not.toMatch(/\w\?\w/);

@@ -12,6 +12,7 @@ import { usageErrorOf } from '../../support/usage-error.ts';
 
 const command: ListedCommand = {
   name: 'trial',
+  group: 'Memory',
   summary: '',
   usage: '<name> [options]',
   description: '',
