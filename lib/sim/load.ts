@@ -19,6 +19,9 @@ const MAX_MACHINE_BYTES = 1024 * 1024;
 /** Limit for the levels of `extends`; the shipped machines have two. */
 const MAX_EXTENDS = 8;
 
+/** Machines of loadMachine(), which need no second check. */
+const LOADED = new WeakSet<Machine>();
+
 export function shippedNames(): string[] {
   refuseBundle(packageRoot());
   return readdirSync(SHIPPED)
@@ -41,7 +44,14 @@ export function loadMachine(nameOrFile: string): Machine {
   // process.cwd() fails in a folder that was removed: a shipped machine needs none.
   const document = resolveExtends(locate(nameOrFile, '.', ''), []);
   // The schema as code takes 20 ms, an eighth of a command. A test has each of the shipped machines checked, as a file.
-  return isShippedName(nameOrFile) ? (document as unknown as Machine) : validateMachine(document, nameOrFile);
+  const machine = isShippedName(nameOrFile) ? (document as unknown as Machine) : validateMachine(document, nameOrFile);
+  LOADED.add(machine);
+  return machine;
+}
+
+/** A machine that a caller made or changed is checked like a file. */
+export function checkMachine(machine: Machine): Machine {
+  return LOADED.has(machine) ? machine : validateMachine(asObject(machine, 'The machine'), 'The machine');
 }
 
 function isShippedName(nameOrFile: string): boolean {

@@ -7,7 +7,7 @@ import { native, nvidiaSmiProgram, simulatorLibrary } from '../core/native/bindi
 import { foreignVariables } from '../core/native/machine-environment.ts';
 import type { Machine } from '../types/index.ts';
 import { createLibraryFolder, createProgramFolder, ownVariables } from './environment.ts';
-import { loadMachine } from './load.ts';
+import { checkMachine, loadMachine } from './load.ts';
 import { flatten, type JsonObject, machineError } from './machine.ts';
 import { createStateFolder, removeStateFolder } from './state.ts';
 
@@ -40,13 +40,13 @@ export interface SimulationRecord extends JsonObject {
  * Boots a machine: a loaded one, or one given by name or file.
  *
  * @param options `scale`: simulated seconds per real second; 1000 turns a second of waiting into a millisecond.
- * @throws TypeError `ERR_INVALID_ARG_VALUE` for a name that does not exist, a file that does not match its schema, or
+ * @throws TypeError `ERR_INVALID_ARG_VALUE` for a name that does not exist, a machine that does not match its schema, or
  *   parts that exceed the total; UmaError when the simulator cannot be loaded.
  */
 export function simulate(machineOrName: Machine | string, options: { scale?: number } = {}): Simulation {
   checkKeys('simulate()', options, { scale: true });
   const { scale } = options;
-  const machine = typeof machineOrName === 'string' ? loadMachine(machineOrName) : machineOrName;
+  const machine = typeof machineOrName === 'string' ? loadMachine(machineOrName) : checkMachine(machineOrName);
   if (scale !== undefined && !(Number.isFinite(scale) && scale > 0)) {
     throw outOfRange('scale', 'simulated seconds per real second, above 0', scale);
   }

@@ -43,6 +43,12 @@ describe('simulate', () => {
     );
   });
 
+  it('checks a machine that a program made like a file', () => {
+    const gb10 = loadMachine('gb10');
+    const memory = { ...gb10.memory, total: '121 GiB' as unknown as number };
+    expect(() => simulate({ ...gb10, memory })).toThrow('The machine: memory.total is "121 GiB"; expected integer');
+  });
+
   it('refuses an impossible machine that its schema accepts', () => {
     const gb10 = loadMachine('gb10');
     const memory = { ...gb10.memory, fileCache: 900_000_000_000 };
