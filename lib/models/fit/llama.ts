@@ -87,7 +87,7 @@ export function llamaCpp(input: ProgramInput): FitProgramReport {
       rule: 'model + KV cache + compute buffer ≤ free − --fit-target',
     }),
     decision: unchanged
-      ? `loads everything on the GPU${ifExpected(projected, reading.bytes - FIT_TARGET)}: projected to use ${formatBytes(projected.bytes)} of ${formatBytes(reading.bytes)} free`
+      ? `loads everything on the GPU${ifExpected(projected, reading.bytes - target)}: projected to use ${formatBytes(projected.bytes)} of ${formatBytes(reading.bytes)} free`
       : `${reductionText(input, shortened)}: ${formatBytes(reduceBy)} too much`,
     message: null,
     numbers: {
