@@ -170,10 +170,17 @@ function commandOf(text: string): string | null {
   return line === '' ? null : line;
 }
 
+interface HeldOnGpu {
+  name: string | null;
+  bytes: number | null;
+  /** Those of devices that use the host's memory: they are in no RSS. */
+  ofHost: number;
+}
+
 interface GpuMemory {
   model: MemoryModel | null;
-  /** pid → name and bytes, over all devices. */
-  of: ReadonlyMap<number, { name: string | null; bytes: number | null }>;
+  /** pid → its memory over all devices. */
+  of: ReadonlyMap<number, HeldOnGpu>;
   /** True: a process that is not listed holds no GPU memory. */
   complete: boolean;
   /** Used memory of the devices; null: unknown, or they share the host's memory. */
@@ -182,12 +189,15 @@ interface GpuMemory {
 }
 
 function gpuMemory({ devices }: Snapshot): GpuMemory {
-  const of = new Map<number, { name: string | null; bytes: number | null }>();
-  for (const { processes } of devices) {
+  const of = new Map<number, HeldOnGpu>();
+  for (const { memoryModel, processes } of devices) {
     for (const { gpuBytes, name, pid } of processes ?? []) {
-      const before = of.get(pid);
-      const bytes = before?.bytes === null || gpuBytes === null ? null : (before?.bytes ?? 0) + gpuBytes;
-      of.set(pid, { name, bytes });
+      const before = of.get(pid) ?? { bytes: 0, ofHost: 0 };
+      of.set(pid, {
+        name,
+        bytes: before.bytes === null || gpuBytes === null ? null : before.bytes + gpuBytes,
+        ofHost: before.ofHost + (memoryModel === 'unified' ? (gpuBytes ?? 0) : 0),
+      });
     }
   }
   const incomplete = devices.filter(({ processesComplete }) => processesComplete !== true);
@@ -207,20 +217,17 @@ function gpuMemory({ devices }: Snapshot): GpuMemory {
 }
 
 function looseProcesses(found: readonly Found[], exact: ReadonlyMap<number, Exact>, gpu: GpuMemory): Loose[] {
-  // GPU memory of a device that shares the host's memory is host memory in no RSS. Elsewhere it is the device's own.
-  const gpuHeld = (bytes: number | null) => (gpu.model === 'unified' ? (bytes ?? 0) : 0);
   const unlisted = gpu.complete ? 0 : null;
   const known = found.map(({ cgroup, pid, status }): Loose => {
     const { command, pss } = exact.get(pid) ?? { command: null, pss: null };
     const listed = gpu.of.get(pid);
     const gpuBytes = listed === undefined ? unlisted : listed.bytes;
-    const own = ownBytes(pss ?? status);
     return {
       ...status,
       pid,
       command,
       owner: ownerOf(cgroup),
-      held: own + gpuHeld(gpuBytes),
+      held: ownBytes(pss ?? status) + (listed?.ofHost ?? 0),
       heldFrom: pss === null ? 'rss' : 'pss',
       pss,
       gpuBytes,
@@ -228,17 +235,17 @@ function looseProcesses(found: readonly Found[], exact: ReadonlyMap<number, Exac
   });
   const pids = new Set(found.map(({ pid }) => pid));
   const hidden = [...gpu.of].filter(([pid]) => !pids.has(pid));
-  return [...known, ...hidden.map(([pid, { bytes, name }]) => hiddenProcess(pid, name, bytes, gpuHeld(bytes)))];
+  return [...known, ...hidden.map(([pid, held]) => hiddenProcess(pid, held))];
 }
 
 /** A process that NVML lists and /proc does not show: of another PID namespace, or hidden by hidepid. */
-function hiddenProcess(pid: number, name: string | null, gpuBytes: number | null, gpuHeld: number): Loose {
+function hiddenProcess(pid: number, { bytes, name, ofHost }: HeldOnGpu): Loose {
   return {
     pid,
     name,
-    gpuBytes,
-    held: gpuHeld > 0 ? gpuHeld : null,
-    heldFrom: gpuHeld > 0 ? 'rss' : null,
+    gpuBytes: bytes,
+    held: ofHost > 0 ? ofHost : null,
+    heldFrom: ofHost > 0 ? 'rss' : null,
     parentPid: null,
     command: null,
     uid: null,
