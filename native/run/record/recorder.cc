@@ -166,9 +166,11 @@ void Recorder::finish_frame(int64_t end_us) {
     frame_.some_us = whole(reader_.last().some_us);
     frame_.full_us = whole(reader_.last().full_us);
   }
+  bool is_full = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (frame_count_ == frames_.size()) {
+    is_full = frame_count_ == frames_.size();
+    if (is_full) {
       // The newest are worth more than the oldest.
       first_frame_ = (first_frame_ + 1) % frames_.size();
       frame_count_--;
@@ -179,6 +181,7 @@ void Recorder::finish_frame(int64_t end_us) {
   report_.update([&](RecorderReport& report) {
     report.samples += frame_.samples;
     report.frames++;
+    report.lostFrames += is_full;
     report.cpuMs = cpu_ms(CLOCK_THREAD_CPUTIME_ID);
     keep_lowest(report.lowestFree, frame_.free.lowest);
     keep_lowest(report.lowestAvailable, frame_.available.lowest);
