@@ -78,7 +78,7 @@ export async function evictUntil({ binding }: System, paths: readonly string[], 
     const batch = paths.slice(from, from + PATHS_PER_WALK);
     const { last, complete } = await walk(binding, batch, options, hooks, () => undefined);
     if (last !== null) evictedBytes += last.cached - last.cachedAfter;
-    if (!complete) break;
+    if (!complete || (await hooks.enough?.()) === true) break;
   }
   return evictedBytes;
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { evict, evictUntil, retainedReason } from '../../../../lib/core/cache/evict.ts';
+import { evict, evictUntil, keepFree, retainedReason } from '../../../../lib/core/cache/evict.ts';
 import { InodeRows } from '../../../../lib/core/cache/inodes.ts';
 import { LargestN } from '../../../../lib/core/cache/largest.ts';
 import { mappingsOf } from '../../../../lib/core/cache/mappings.ts';
@@ -14,6 +14,7 @@ import { walk } from '../../../../lib/core/cache/walk.ts';
 import type { NativeCachedFile } from '../../../../lib/core/native/contract.ts';
 import { kernelFailure } from '../../../support/failures.ts';
 import { batch, fakeMachine, walkingBinding } from '../../../support/fake-system.ts';
+import { hostOf } from '../../../support/snapshots.ts';
 
 const FILE: NativeCachedFile = {
   path: '/m/a',
@@ -312,6 +313,26 @@ describe('status and evict', () => {
       mappedFiles: 1,
       mappedBytes: 9000,
     });
+  });
+
+  it('keepFree ends when as much is free as asked, and not before', async () => {
+    const entries = Array.from({ length: 3000 }, (_, ino) => ({ ...FILE, path: `/m/${ino}`, ino }));
+    const evicted = batch({ cached: 4096, cachedAfter: 0 });
+    const { asked, binding } = walkingBinding([batch({ entries }), evicted, evicted, evicted]);
+    const readings = [1, 2];
+    const host = async () => hostOf({ free: readings.shift() ?? 4 });
+    const env = { HF_HUB_CACHE: mkdtempSync(join(tmpdir(), 'umaprobe-hub-')) };
+    const { signal } = new AbortController();
+    const kept = await keepFree({ ...machineWith(binding), env, host }, 4, signal);
+    expect(kept).toEqual({ evictedBytes: 8192, free: 4 });
+    expect(asked.map(({ options }) => options.mode)).toEqual(['status', 'evict', 'evict']);
+  });
+
+  it.each([4, 5, null])('keepFree evicts nothing to have 4 bytes free where %s are', async (free) => {
+    const { asked, binding } = walkingBinding([]);
+    const machine = { ...machineWith(binding), host: async () => hostOf({ free }) };
+    expect(await keepFree(machine, 4, new AbortController().signal)).toEqual({ evictedBytes: 0, free });
+    expect(asked).toEqual([]);
   });
 
   it('both refuse the files of this computer on a simulated machine', async () => {
