@@ -87,7 +87,7 @@ export function childContext(parts: ContextParts): {
       const started = performance.now();
       const until = started + Math.min(PRESSURE_WAIT_MS, pressureWaitLeftMs) / scale;
       const isHigh = () => (readPressureFull(binding) ?? 0) >= pressureFull * LOW_PRESSURE_SHARE;
-      while (stop() === null && performance.now() < until && isHigh()) await context.pause(PRESSURE_POLL_MS / scale);
+      while (stop() === null && isHigh() && performance.now() < until) await context.pause(PRESSURE_POLL_MS / scale);
       pressureWaitLeftMs -= (performance.now() - started) * scale;
     },
     check: (step, fresh = reading(step.kind)) => stepRefusal(limits, fresh, step),
