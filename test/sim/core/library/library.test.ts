@@ -140,7 +140,7 @@ describe('memGetInfo', () => {
   it('for the second device creates no context on the first (cudaSetDevice does since CUDA 12)', async () => {
     const live = await evaluatePackage(`const { loadMachine, simulate } = await import('umaprobe/sim');
       const machine = structuredClone(loadMachine('h200'));
-      machine.devices.push({ ...structuredClone(machine.devices[0]), uuid: 'GPU-2', pciBusId: '0000:07:00.0' });
+      machine.devices.push({ ...structuredClone(machine.devices[0]), uuid: 'GPU-00000000-0000-0000-0000-000000000002', pciBusId: '0000:07:00.0' });
       const two = simulate(machine); Object.assign(process.env, two.env);
       umaprobe.memGetInfoSync(1); await umaprobe.memGetInfo(1);
       try { return two.record().live.map(({ kind, device }) => [kind, device]); } finally { two.close(); }`);

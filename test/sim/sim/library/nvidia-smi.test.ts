@@ -1,6 +1,6 @@
 /**
  * The simulated nvidia-smi. What owners of a GB10 published of theirs is compared byte for byte; the machine is set to
- * the driver and the readings of each capture. Screens of other machines are as they were reviewed by hand
+ * the driver and the readings of each capture, and has pids above Linux's own: 5,000,000 more than published. Screens of other machines are as they were reviewed by hand
  * (golden/nvidia-smi.txt; UPDATE_GOLDEN=1 writes it).
  */
 import { spawnSync } from 'node:child_process';
@@ -96,10 +96,10 @@ describe('the published table of', () => {
   });
 
   it('driver 580.173.02 with llama-server: a process and its memory', async () => {
-    const server = { name: '/usr/lib/ollama/', pid: 924_921, gpuBytes: 43_090 * 2 ** 20, anonBytes: 0 };
+    const server = { name: '/usr/lib/ollama/', pid: 5_924_921, gpuBytes: 43_090 * 2 ** 20, anonBytes: 0 };
     const machine = gb10('580.173.02', {}, [{ ...server, name: 'llama-server' }]);
     expect(await printed(machine)).toContain(`${PROCESSES}\
-|    0   N/A  N/A          924921      C   llama-server                          43090MiB |
+|    0   N/A  N/A         5924921      C   llama-server                          43090MiB |
 +-----------------------------------------------------------------------------------------+
 `);
   });
@@ -149,9 +149,9 @@ describe('the published answers to queries of', () => {
     ],
     [
       'llama-swap #782: memory of a process',
-      gb10('580.142', {}, [{ name: 'python', pid: 114_687, gpuBytes: 19_135 * 2 ** 20, anonBytes: 0 }]),
+      gb10('580.142', {}, [{ name: 'python', pid: 5_114_687, gpuBytes: 19_135 * 2 ** 20, anonBytes: 0 }]),
       ['--query-compute-apps=gpu_uuid,pid,process_name,used_memory', ...csv],
-      'GPU-5117ab1e-0000-0000-0000-000000000010, 114687, python, 19135\n',
+      'GPU-5117ab1e-0000-0000-0000-000000000010, 5114687, python, 19135\n',
     ],
     [
       'marimo PR 6822',
