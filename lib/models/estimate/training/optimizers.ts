@@ -53,8 +53,14 @@ export const PLANS: Readonly<Record<Optimizer, OptimizerPlan>> = {
   'adamw-fused': { ...ADAMW, scratch: () => NONE, allAtOnce: false, scratchFormula: '0: one kernel (fused)' },
   'adamw-single': { ...ADAMW, allAtOnce: false, scratchFormula: 'largest weight × bytes: one after another' },
   'adamw-8bit': EIGHT_BITS,
-  // Paged state is managed memory, which a unified machine has but once.
-  'paged-adamw': { ...ADAMW, scratch: () => NONE, allAtOnce: false, scratchFormula: '0' },
+  // Paged state is managed memory, which a unified machine has but once; it is FP32 (bitsandbytes' optim_bits of 32).
+  'paged-adamw': {
+    state: (elements) => [elements * F32, elements * F32],
+    scratch: () => NONE,
+    allAtOnce: false,
+    stateFormula: 'trained × 2 × 4',
+    scratchFormula: '0',
+  },
   'paged-adamw-8bit': EIGHT_BITS,
   'adamw-4bit': {
     state: packedMoments(0.5, BLOCK_4),

@@ -2,9 +2,10 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { estimate, estimateTable } from '../../../../lib/models/estimate/index.ts';
+import { PLANS } from '../../../../lib/models/estimate/training/optimizers.ts';
 import { createPaint } from '../../../../lib/show/render/paint.ts';
 import { estimatePage, tablePage } from '../../../../lib/show/render/text/estimate.ts';
-import type { EstimateOptions } from '../../../../lib/types/index.ts';
+import type { EstimateOptions, EstimateReport } from '../../../../lib/types/index.ts';
 import { ROOT } from '../../../support/root.ts';
 import { parseDocument } from '../../../support/schemas.ts';
 
@@ -145,6 +146,79 @@ describe('training on a Spark', () => {
     const given = { use: 'dpo', batch: 4, context: 1024, mixedPrecision: true, checkpointing: false } as const;
     expect(gigabytes((await estimate({ config: QWEN3_06B }, given)).total.low)).toBeGreaterThan(27.2);
   });
+});
+
+describe('a training', () => {
+  const ask = (given: EstimateOptions, config = QWEN3_06B) => estimate({ config }, { context: 1024, ...given });
+  const bytesOf = ({ terms }: EstimateReport) => new Map(terms.map(({ bytes, name }) => [name, bytes]));
+
+  // PyTorch keeps moments in the type of the weights, bitsandbytes in FP32, or in bytes with an FP32 scale for 256 of
+  // them; torchao has a scale for 128. Adafactor has an FP32 row and column of a matrix of 1024 × 1024.
+  it.each([
+    ['adamw', 2 * 2],
+    ['adamw-fused', 2 * 2],
+    ['adamw-single', 2 * 2],
+    ['paged-adamw', 2 * 4],
+    ['adamw-8bit', 2 * (1 + 4 / 256)],
+    ['paged-adamw-8bit', 2 * (1 + 4 / 256)],
+    ['adamw-4bit', 2 * (0.5 + 4 / 128)],
+    ['adafactor', (2 * 4) / 1024],
+    ['lion', 2],
+    ['sgd', 0],
+  ] as const)('with %s keeps %d bytes for each weight of 16 bits', (optimizer, expected) => {
+    const sizes = PLANS[optimizer].state(1024 * 1024, 2);
+    expect(sizes.reduce((sum, bytes) => sum + bytes, 0) / 1024 ** 2).toBe(expected);
+  });
+
+  it.each([
+    ['sft', 0],
+    ['dpo', 1],
+    ['grpo', 1],
+    ['lora-dpo', 0], // without its adapters the model is the one to compare with
+  ] as const)('%s has %d copies of the weights to compare with', async (use, copies) => {
+    const bytes = bytesOf(await ask({ use }));
+    expect(bytes.get('reference-model') ?? 0).toBe(copies * (bytes.get('weights') ?? -1));
+  });
+
+  it('grpo has an engine with a cache for each answer', async () => {
+    for (const batch of [1, 4]) {
+      const { terms } = await ask({ use: 'grpo', batch });
+      const engine = terms.find(({ name }) => name === 'rollout-engine');
+      expect(engine?.inputs.cache).toBe(batch * 1024 * 28 * 8 * 128 * 4);
+    }
+  });
+
+  it.each([
+    ['its weights in 16 bits', 2 * 0.596, { use: 'sft' }, {}],
+    ['its weights in FP32', 4 * 0.596, { use: 'sft', mixedPrecision: true }, {}],
+    ['adapters in FP32', (4 * 28 * 16 * (2 * 3072 + 2 * 2048 + 3 * 4096)) / 1e9, { use: 'lora' }, {}],
+    [
+      'a shard, where there are several',
+      50,
+      { use: 'sft' },
+      { num_hidden_layers: 80, hidden_size: 8192, num_attention_heads: 64, intermediate_size: 28_672 },
+    ],
+  ] as const)('writes a checkpoint from a copy of %s: %d GB beside the total', async (_, expected, given, more) => {
+    const { loading, total } = await ask(given, { ...QWEN3_06B, ...more });
+    const copy = loading.terms.find(({ name }) => name === 'checkpoint-copy')?.bytes ?? 0;
+    expect(gigabytes(copy)).toBeCloseTo(expected, 3);
+    expect(loading.peak.bytes).toBe(total.bytes + copy);
+  });
+
+  it.each([
+    ['parameters', 'weights', 2],
+    ['activations', 'activations', 2],
+    ['optimizer', 'optimizer', 0],
+  ] as const)(
+    'that offloads its %s has all %s on the host, and those of %d layers on the GPU',
+    async (part, name, layers) => {
+      const given = { use: 'sft', batch: 8 } as const; // with less the most is allocated in the optimizer's step
+      const whole = bytesOf(await ask(given)).get(name) ?? 0;
+      const bytes = bytesOf(await ask({ ...given, offload: [part] }));
+      expect(bytes.get(`offloaded-${part}`)).toBe(whole);
+      expect(bytes.get(name) ?? 0).toBe(Math.round(whole * (layers / 28)));
+    },
+  );
 });
 
 describe('an estimate', () => {

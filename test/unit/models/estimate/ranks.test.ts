@@ -6,8 +6,9 @@ import type { EstimateOptions, EstimateReport } from '../../../../lib/types/inde
 import { QWEN3_8B } from '../../../support/qwen.ts';
 
 const model = await openModel({ config: QWEN3_8B });
-const bytesOf = ({ terms }: EstimateReport, name: string): number =>
-  terms.find((term) => term.name === name)?.bytes ?? 0;
+const termOf = ({ terms }: EstimateReport, name: string) =>
+  terms.find((term) => term.name === name) ?? { bytes: 0, low: 0, high: 0 };
+const bytesOf = (report: EstimateReport, name: string): number => termOf(report, name).bytes;
 const ask = (use: EstimateOptions): Promise<EstimateReport> =>
   estimate(model, { program: 'vllm', context: 8192, ...use });
 
@@ -18,6 +19,11 @@ describe('pipeline parallelism', () => {
     const outside = 2 * QWEN3_8B.vocab_size * QWEN3_8B.hidden_size * 2;
     const layers = bytesOf(whole, 'weights') - outside;
     expect(bytesOf(rank, 'weights')).toBeCloseTo(layers / 2 + outside / 2, -4);
+    // At least its layers; at most both, too.
+    const { high, low } = termOf(whole, 'weights');
+    const all = layers + outside;
+    expect(termOf(rank, 'weights').low).toBeCloseTo((low * layers) / 2 / all, -4);
+    expect(termOf(rank, 'weights').high).toBeCloseTo((high * (layers / 2 + outside)) / all, -4);
     expect(bytesOf(rank, 'runtime')).toBe(bytesOf(whole, 'runtime'));
     expect(rank.kvBytesPerToken).toBe((whole.kvBytesPerToken ?? 0) / 2);
   });

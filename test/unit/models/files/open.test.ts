@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UmaError } from '../../../../lib/base/errors.ts';
 import { openModel as open } from '../../../../lib/models/estimate/index.ts';
+import { ggmlType } from '../../../../lib/models/files/ggml-types.ts';
 import { openModel } from '../../../../lib/models/files/open.ts';
 import { bytesOf } from '../../../../lib/models/files/weights.ts';
 import { ROOT } from '../../../support/root.ts';
@@ -103,7 +104,25 @@ describe('a pipeline of diffusers', () => {
   });
 });
 
+/**
+ * Number, name, elements and bytes of a block: its scales, then its bits. They are GGML_QUANT_SIZES of gguf 0.19, but for
+ * Q8_1, which is in no file: its two scales are halves (block_q8_1 of ggml-common.h), where gguf has 4 + 4 bytes.
+ */
+const BLOCKS = `
+  0 F32 1 4, 1 F16 1 2, 24 I8 1 1, 25 I16 1 2, 26 I32 1 4, 27 I64 1 8, 28 F64 1 8, 30 BF16 1 2
+  2 Q4_0 32 2+16, 3 Q4_1 32 2+2+16, 6 Q5_0 32 2+4+16, 7 Q5_1 32 2+2+4+16, 8 Q8_0 32 2+32, 9 Q8_1 32 2+2+32
+  10 Q2_K 256 2+2+16+64, 11 Q3_K 256 2+12+32+64, 12 Q4_K 256 2+2+12+128, 13 Q5_K 256 2+2+12+32+128
+  14 Q6_K 256 2+16+64+128, 15 Q8_K 256 4+32+256, 16 IQ2_XXS 256 2+64, 17 IQ2_XS 256 2+8+64, 18 IQ3_XXS 256 2+32+64
+  19 IQ1_S 256 2+16+32, 20 IQ4_NL 32 2+16, 21 IQ3_S 256 2+4+8+32+64, 22 IQ2_S 256 2+8+8+64, 23 IQ4_XS 256 2+2+4+128
+  29 IQ1_M 256 8+16+32, 34 TQ1_0 256 2+4+48, 35 TQ2_0 256 2+64, 39 MXFP4 32 1+16, 40 NVFP4 64 4+32`;
+
 describe('files of the Python package gguf', () => {
+  it.each(BLOCKS.trim().split(/\s*[,\n]\s*/))('in blocks of type %s', (row) => {
+    const [number, name, elements, parts = ''] = row.split(' ');
+    const blockBytes = parts.split('+').reduce((sum, part) => sum + Number(part), 0);
+    expect(ggmlType(Number(number))).toEqual({ name, blockElements: Number(elements), blockBytes });
+  });
+
   it('with tensors of several types, and a vocabulary that is not built', async () => {
     const model = await openModel(join(FIXTURES, 'llama.gguf'));
     const bytes = (300 * 256 * 144) / 256 + (256 * 256 * 18) / 32 + (128 * 256 * 210) / 256 + (512 * 256 * 136) / 256;
