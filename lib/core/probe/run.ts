@@ -143,7 +143,10 @@ function childRequest(baseline: Baseline, spec: AnySpec, journal: Journal | null
 }
 
 /** null if the run takes no host memory, or if the caller accepted pressure that was there before the start. */
-function pressureLimit({ floor, snapshot }: Baseline, { acceptAFrozenMachine }: CheckedProbeOptions): number | null {
+export function pressureLimit(
+  { floor, snapshot }: Pick<Baseline, 'floor' | 'snapshot'>,
+  { acceptAFrozenMachine }: Pick<CheckedProbeOptions, 'acceptAFrozenMachine'>,
+): number | null {
   if (floor === null) return null;
   const now = snapshot.pressure?.full.avg10 ?? 0;
   return acceptAFrozenMachine && now >= STALLED_PERCENT ? null : STALLED_PERCENT;

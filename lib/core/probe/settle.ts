@@ -55,7 +55,7 @@ function change(from: number | null, to: number | null): number | null {
   return from === null || to === null ? null : to - from;
 }
 
-function missing(
+export function missing(
   before: Snapshot,
   after: Snapshot,
   changes: Changes,

@@ -188,7 +188,7 @@ interface GpuMemory {
   limits: string[];
 }
 
-function gpuMemory({ devices }: Snapshot): GpuMemory {
+export function gpuMemory({ devices }: Snapshot): GpuMemory {
   const of = new Map<number, HeldOnGpu>();
   for (const { memoryModel, processes } of devices) {
     for (const { gpuBytes, name, pid } of processes ?? []) {

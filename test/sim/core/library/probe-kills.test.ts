@@ -1,9 +1,10 @@
 /** The child, its parent or both are killed at every record of the journal: memory is freed, and the next run reports it. */
 
+import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isAlive } from '../../../../lib/core/host/process.ts';
 import { runsOf } from '../../../../lib/core/journal/runs.ts';
-import { newJournalPath, readRecords } from '../../../support/journals.ts';
+import { begin, bytesOf, newJournalPath, readRecords, result, step } from '../../../support/journals.ts';
 import { machineWith, nothingIsHeld, withFastMachine } from '../../../support/machines.ts';
 import { runStress, stressReport } from '../../../support/package-on-machine.ts';
 import { isRunning } from '../../../support/processes.ts';
@@ -56,6 +57,21 @@ async function killedAt(at: number, what: string): Promise<void> {
 
 describe.each(['kill-child', 'kill-parent', 'kill-both'])('%s at every record (simulated)', (what) => {
   it.each(RECORDS)('record %i', (at) => killedAt(at, what), 30_000);
+});
+
+it.each([
+  ['grew from 1 to 3 GiB', 3 * GiB, GiB, 2 * GiB],
+  ['held 1 GiB', GiB, 0.75 * GiB, GiB - 64 * MiB],
+])('a run that was lost while it %s is resumed below (simulated)', async (_, target, least, most) => {
+  const journal = newJournalPath();
+  const records = [begin('one'), step('one', 0, GiB), result('one', GiB), step('one', GiB, target)];
+  writeFileSync(journal, bytesOf(records.map((record) => ({ ...record, simulated: 'gb10' }))));
+  await withFastMachine('gb10', async (simulation) => {
+    const next = await stressReport(simulation, { ...options, journal, resume: true });
+    expect(next.boundBy).toContain('an earlier run ended there');
+    expect(next.maxBytes).toBeGreaterThanOrEqual(least);
+    expect(next.maxBytes).toBeLessThanOrEqual(most);
+  });
 });
 
 describe('a child without progress', () => {

@@ -3,8 +3,11 @@
 import { describe, expect, it } from 'vitest';
 import { ChildState } from '../../../../lib/core/probe/child-state.ts';
 import { unusableReason } from '../../../../lib/core/probe/preflight.ts';
+import { pressureLimit } from '../../../../lib/core/probe/run.ts';
 import { callFailure } from '../../../../lib/core/snapshot/failures.ts';
 import { cudaFailure } from '../../../support/failures.ts';
+import { snapshotOf } from '../../../support/snapshots.ts';
+import { GiB } from '../../../support/units.ts';
 
 describe('the lines of the guard', () => {
   const tripped = {
@@ -43,6 +46,24 @@ describe('the lines of the guard', () => {
     state.receiveGuardLine('NVRM: something');
     state.receiveGuardLine('{}');
     expect(state.guard()).toBeNull();
+  });
+});
+
+describe('the limit of pressure', () => {
+  const floor = { bytes: 6 * GiB, from: 'a test' };
+
+  it.each([
+    [false, 0, 10],
+    [false, 10, 10],
+    [true, 0, 10],
+    [true, 9.9, 10],
+    [true, 10, null],
+  ])('accepted: %s, at %d %% before the start, is %s', (acceptAFrozenMachine, full, limit) => {
+    expect(pressureLimit({ floor, snapshot: snapshotOf({ full }) }, { acceptAFrozenMachine })).toBe(limit);
+  });
+
+  it('is none where no host memory is taken', () => {
+    expect(pressureLimit({ floor: null, snapshot: snapshotOf() }, { acceptAFrozenMachine: false })).toBeNull();
   });
 });
 

@@ -438,6 +438,17 @@ const PROCESSES: FindingCase[] = [
     /^70\.0 GiB of 119\.7 GiB are held by a GPU program: vllm \(77\) 70\.0 GiB\.$/,
     { bytes: 70 * GiB, gains: 70 * GiB, normal: true, effect: 'takes' },
   ],
+  [
+    'gpu.programs',
+    'much on two GPUs: the fuller one',
+    on({
+      model: 'discrete',
+      ownFree: [50 * GiB, 30 * GiB],
+      processes: [60, 45].map((held) => ({ pid: held, name: 'vllm', gpuBytes: held * GiB })),
+    }),
+    'note',
+    /^105\.0 GiB of 140\.4 GiB of GPU 1 are held/,
+  ],
   ['model.twice', 'not given', on({}, { processes: null }), 'unknown', /^Which processes run is not known here\.$/],
   ['model.twice', 'not read', on(), 'unknown', /^Processes were not read \(umaprobe explain reads them\)\.$/],
   [

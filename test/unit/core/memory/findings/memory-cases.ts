@@ -317,6 +317,14 @@ const SWAP: FindingCase[] = [
     /^6\.0 GiB of 16\.0 GiB of swap are in use/,
     { bytes: 6 * GiB, command: /swapoff/, effect: 'nothing' },
   ],
+  [
+    'swap.used',
+    'much, and moving it back would leave too little',
+    on({ host: { swapFree: 10 * GiB, available: 8 * GiB, free: 8 * GiB } }),
+    'note',
+    /^6\.0 GiB of 16\.0 GiB of swap are in use/,
+    { command: null, gains: 0 },
+  ],
 ];
 
 const PROGRAMS: FindingCase[] = [
@@ -381,6 +389,8 @@ const PROGRAMS: FindingCase[] = [
     /^The limit of 32\.0 GiB on \/docker\/x does not hold GPU memory/,
     { bytes: 32 * GiB, effect: 'nothing' },
   ],
+  ['container.limit', 'a limit that reclaims', limited(null, 'unified', 16 * GiB), 'note', /^The limit of 16\.0 GiB/],
+  ['container.limit', 'both', limited(32 * GiB, 'unified', 16 * GiB), 'note', /^The limit of 16\.0 GiB/],
   ['container.limit', 'a limit above the memory', limited(TOTAL), 'pass', /^No memory limit below/],
   [
     'container.limit',
@@ -415,10 +425,10 @@ const PROGRAMS: FindingCase[] = [
   ],
 ];
 
-function limited(limit: number, model: 'unified' | 'discrete' = 'unified') {
+function limited(limit: number | null, model: 'unified' | 'discrete' = 'unified', high: number | null = null) {
   return after(
     (reading) => {
-      reading.cgroup = { version: 2, path: '/docker/x', limit, high: null, current: 4 * GiB };
+      reading.cgroup = { version: 2, path: '/docker/x', limit, high, current: 4 * GiB };
     },
     { model },
   );
