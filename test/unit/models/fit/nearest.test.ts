@@ -24,8 +24,7 @@ function withChange(
   options: FitOptions,
   { utilization, ...change }: NonNullable<FitReport['nearest']>['settings'][number]['change'],
 ): [EstimateOptions, FitOptions] {
-  const { utilization: _, ...rest } = options;
-  return [{ ...use, ...change }, utilization === undefined ? options : { ...rest, utilization }];
+  return [{ ...use, ...change }, utilization === undefined ? options : { ...options, utilization }];
 }
 
 const changesOf = ({ nearest }: FitReport) => nearest?.settings.map(({ change }) => Object.keys(change).join('+'));
@@ -42,12 +41,18 @@ describe('the nearest setting', () => {
     expect(more.verdict).not.toBe('fits');
   });
 
-  it('is a share, where the one that was given is too small', async () => {
-    const report = await ask({ context: 8192 }, { program: 'vllm', utilization: 0.1 });
+  it.each([
+    ['vllm', 0.1],
+    ['sglang', 0.1],
+    ['trtllm', 0.01],
+  ] as const)('is a share of %s, where the one that was given is too small', async (program, utilization) => {
+    const asked = [{ context: 8192 }, { program, utilization }] as const;
+    const report = await ask(...asked);
     expect(report.verdict).toBe('no');
     expect(changesOf(report)).toContain('utilization');
     const [{ change, text } = { change: {}, text: '' }] = report.nearest?.settings ?? [];
     expect(text).toBe(`a share of ${change.utilization}`);
+    expect((await ask(...withChange(...asked, change))).verdict).toBe('fits');
   });
 
   it('is several of them together, where one is not enough', async () => {
@@ -79,6 +84,8 @@ describe('the nearest setting', () => {
       { program: 'vllm' },
       { program: 'vllm', utilization: 0.3 },
       { program: 'sglang' },
+      { program: 'sglang', utilization: 0.1 },
+      { program: 'trtllm', utilization: 0.05 },
       { program: 'llama.cpp' },
       { program: 'ollama' },
     );

@@ -83,6 +83,7 @@ describe.each(TOGETHER_PROGRAMS)('several models for %s', (program) => {
       fc.asyncProperty(uses, async ({ available, ...use }) => {
         const report = await ask(program, use, { available });
         if (report.verdict !== 'fits') return;
+        expect(report.headroom).toBe((report.limit.bytes ?? 0) - report.need.bytes);
         for (const { fit, given } of report.models) {
           printed++;
           const [own] = fit.programs;
@@ -132,6 +133,8 @@ describe.each(TOGETHER_PROGRAMS)('several models for %s', (program) => {
     expect(alone.map(({ verdict }) => verdict)).toEqual(['fits', 'fits']);
     const report = await ask(program, use, { available });
     expect(report.verdict).not.toBe('fits');
+    const [, last] = report.models;
+    expect(report.shortBy).toBe((last?.beside ?? 0) + (last?.fit.need.bytes ?? 0) - (report.limit.bytes ?? 0));
     expect(report.nearest?.settings.length).toBeGreaterThan(0);
     for (const { change } of report.nearest?.settings ?? []) {
       const { without, ...less } = change;
