@@ -29,7 +29,10 @@ export interface FrameValues {
   free?: number;
   lowestFree?: number;
   available?: number;
+  /** Default: as `fullUs`. */
+  someUs?: number;
   fullUs?: number;
+  swapFree?: number;
   durationUs?: number;
   lost?: number;
 }
@@ -66,7 +69,7 @@ export function recordBytes(type: number, payload: Buffer): Buffer {
 
 export function frameBytes(values: FrameValues, extra = 0): Buffer {
   const { available = -1, bootUs, durationUs = 100_000, free = -1, fullUs = -1, lost = 0 } = values;
-  const { lowestFree = free } = values;
+  const { lowestFree = free, someUs = fullUs, swapFree = 16 * GiB } = values;
   const payload = Buffer.alloc(104 + extra);
   payload.writeBigInt64LE(BigInt(bootUs), 0);
   payload.writeUInt32LE(durationUs, 8);
@@ -74,7 +77,7 @@ export function frameBytes(values: FrameValues, extra = 0): Buffer {
   for (const [index, value] of [free, lowestFree, free, available, available, available].entries())
     payload.writeBigInt64LE(BigInt(value), 16 + 8 * index);
   payload.writeUInt32LE(lost, 68);
-  for (const [index, value] of [fullUs, fullUs, 16 * GiB, 0].entries())
+  for (const [index, value] of [someUs, fullUs, swapFree, 0].entries())
     payload.writeBigInt64LE(BigInt(value), 72 + 8 * index);
   return recordBytes(1, payload);
 }

@@ -1,7 +1,9 @@
-/** The key k of watch on the real kernel: a process that ignores SIGTERM is asked about again, and ends. */
+/** The key k of watch on the real kernel: which processes are asked about, and one that ignores SIGTERM, which ends. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { EndDialog } from '../../../lib/cli/commands/watch-end.ts';
+import type { ProcessGroup } from '../../../lib/types/index.ts';
 import { CLI, cliEnvironment } from '../../support/cli.ts';
 import { runs } from '../../support/guard-program.ts';
 import { missingTerminal, openScreen } from '../../support/screen.ts';
@@ -43,4 +45,36 @@ it('asks, sends SIGTERM, asks again and sends SIGKILL', { timeout: 60_000 }, asy
   } finally {
     if (runs(pid)) process.kill(pid, 'SIGKILL');
   }
+});
+
+describe('the question', () => {
+  async function ask(pid: number, name: string | null): Promise<Pick<EndDialog, 'asks' | 'text'>> {
+    const dialog = new EndDialog(() => undefined);
+    const group = { id: 'tree:1', kind: 'tree', name: 'x', pids: [pid] } as unknown as ProcessGroup;
+    await dialog.ask({ pid, name, group, key: String(pid) }, 10_000);
+    return { asks: dialog.asks, text: dialog.text };
+  }
+
+  it('is not about a process that umaprobe runs below', async () => {
+    const { ppid } = process;
+    expect(await ask(ppid, null)).toEqual({
+      asks: false,
+      text: expect.stringMatching(`^${ppid} .* is not ended: umaprobe runs below it, `),
+    });
+  });
+
+  it('is about the process of the list, and not about another one that has its pid', async () => {
+    const child = spawn('sleep', ['60']);
+    try {
+      await once(child, 'spawn');
+      const pid = child.pid as number;
+      expect(await ask(pid, 'sleep')).toEqual({ asks: true, text: expect.stringMatching(`^End ${pid} sleep, `) });
+      expect(await ask(pid, 'python3')).toEqual({
+        asks: false,
+        text: `Process ${pid} has ended: ${pid} sleep is another one.`,
+      });
+    } finally {
+      child.kill();
+    }
+  });
 });

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ProfileReport, ProfileTrial } from '../../../../lib/types/index.ts';
-import { type CliResult, runUmaprobe } from '../../../support/cli.ts';
+import { CLI, type CliResult, runUmaprobe } from '../../../support/cli.ts';
 import { machineFile } from '../../../support/machines.ts';
 import { parseDocument } from '../../../support/schemas.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -91,6 +91,18 @@ describe('a trial (simulated)', () => {
     expect(signal).toMatchObject({ state: 'failed', safe: null, trials: [{ signal: 'SIGSEGV' }] });
     const late = json('--vary', 'n=1', '--trial-time', '300ms', ...sh('sleep 30 {n}'));
     expect(late.trials[0]).toMatchObject({ status: 'failed', notes: 'it ran longer than 300 ms' });
+  });
+});
+
+describe('memory that does not come back (simulated)', () => {
+  it('ends the profile: the next trial would be measured too small', () => {
+    const events = [{ atMs: 0, afterFirstAllocation: true, what: 'anon', bytes: 8 * GiB }];
+    const where = ['--sim', machineFile('kept', { events }), '--no-record', '--journal', 'none', '--json'];
+    const grow = [process.execPath, CLI, 'sim', 'grow', '--gpu', '--curve', '0.1s:{n}GB'];
+    const { code, stdout } = runUmaprobe(['profile', ...where, '--wait', '2s', '--vary', 'n=1,2', '--', ...grow]);
+    const report = parseDocument(stdout) as unknown as ProfileReport;
+    expect([code, report.state, rows(report)]).toEqual([6, 'not-clean', ['1 ok']]);
+    expect(report.reason).toMatch(/^After n=1: .* did not come back within 2\.00 s, /);
   });
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FastestChanges, isFree, Plateaus, Transients } from '../../../../lib/run/record/changes.ts';
 import type { Frame } from '../../../../lib/run/record/format.ts';
+import { GpuTable } from '../../../../lib/run/record/gpu-series.ts';
 import { ProcessTable } from '../../../../lib/run/record/process-series.ts';
 import { Series } from '../../../../lib/run/record/series.ts';
 import { type FrameValues, frameBytes, HEADER, readSegment, segmentBytes } from '../../../support/segments.ts';
@@ -158,6 +159,13 @@ describe('seriesOf', () => {
     expect(second?.fullPercent).toBeCloseTo((200 / 300) * 100);
     expect(seriesOf([], 2, null)).toEqual([]);
   });
+  it('pressure of some and of all is told apart, and swap in use is what is not free', () => {
+    const frames = framesOf([
+      { someUs: 0, fullUs: 0 },
+      { bootUs: 900_000, someUs: 500_000, fullUs: 100_000, swapFree: 4 * GiB },
+    ]);
+    expect(seriesOf(frames, 1, 16 * GiB)).toMatchObject([{ somePercent: 50, fullPercent: 10, swapUsed: 12 * GiB }]);
+  });
   it('a value that was never read is null', () => {
     expect(seriesOf(framesOf([{ free: -1 }]), 5, null)).toMatchObject([
       { free: null, lowestFree: null, available: null, fullPercent: null, swapUsed: null },
@@ -226,5 +234,14 @@ describe('ProcessTable', () => {
     expect(processes.map(({ pid }) => pid).slice(0, 3)).toEqual([1e6, 4999, 4998]);
     expect(processes).toHaveLength(12);
     expect(processes[0]?.held.every((bytes) => bytes === 1e9)).toBe(true);
+  });
+});
+
+describe('GpuTable', () => {
+  it('of a long session has the most that was in use at each of its times', () => {
+    const table = new GpuTable({ at, fromUs: 0, toUs: 5000e6 });
+    for (const [second, gib] of [5, 9, 3].entries())
+      table.add(second * 1e6, [{ index: 0, name: null, total: 80 * GiB, used: gib * GiB, holders: [] }]);
+    expect(table.list()).toMatchObject([{ at: ['0 s'], used: [9 * GiB], lowestFree: { at: '1 s', bytes: 71 * GiB } }]);
   });
 });

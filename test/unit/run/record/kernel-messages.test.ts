@@ -1,11 +1,13 @@
-/** Messages of the kernel, where something else stands in place of its log. */
-import { writeFileSync } from 'node:fs';
+/** Messages of the kernel: which are told, and what is said where something else stands in place of its log. */
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { followKernelMessages } from '../../../../lib/run/record/kernel-messages.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-const file = join(temporaryFolder('kmsg'), 'log');
+const folder = temporaryFolder('kmsg');
+const file = join(folder, 'log');
 writeFileSync(file, '6,1,2,-;Out of memory: killed process 5\n');
 
 it.each([
@@ -22,4 +24,26 @@ it.each([
     path,
   );
   expect([seen, signal.aborted]).toEqual([[reason], false]);
+});
+
+it('messages about memory and the GPU are told, from now on', async () => {
+  const fifo = join(folder, 'fifo');
+  execFileSync('mkfifo', [fifo]);
+  // A FIFO with a writer has no end, as the log.
+  const log = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK);
+  // As long as the buffer of the reader: one record for each read.
+  const write = (text: string) => writeSync(log, `6,1,2,-;${text}\n`.padEnd(8192));
+  const seen: string[] = [];
+  const push = (text: string) => seen.push(text);
+  const ends = new AbortController();
+  write('NVRM: before');
+  const followed = followKernelMessages(push, push, ends.signal, fifo);
+  try {
+    for (const text of ['usb 1-1: plugged', 'NVRM: Xid 31', 'Out of memory: killed process 5']) write(text);
+    await expect.poll(() => seen).toEqual(['NVRM: Xid 31', 'Out of memory: killed process 5']);
+  } finally {
+    ends.abort();
+    await followed;
+    closeSync(log);
+  }
 });
