@@ -163,6 +163,7 @@ describe('the floor holds', () => {
         expect([term, kill]).toMatchObject([{ action: 'term' }, { action: 'kill' }]);
         expect(Date.parse(String(kill?.at)) - Date.parse(String(term?.at))).toBeGreaterThan(500);
         expect(ended.lowestAvailable).toBeGreaterThan(rules.floorBytes - 2 * OTHERS);
+        expect(ended.lowestAvailable).toBeLessThan(rules.floorBytes + OTHERS);
       };
       return { others: moved(), check };
     });

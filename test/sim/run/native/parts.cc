@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "guard/stall_detector.h"
 #include "pagecache/maps_text.h"
 #include "run/record/segments.h"
 #include "run/supervisor/processes.h"
@@ -66,7 +67,23 @@ int record(const char* folder) {
   return 0;
 }
 
+// Readings "seconds available pressure", of a call that takes memory: the seconds at which it is a
+// stall.
+int stalls(const char* floor, char** readings) {
+  ProbeRules rules;
+  rules.floor_bytes = std::atof(floor);
+  rules.pressure_full_percent = 10;
+  StallDetector detector(rules);
+  for (; *readings; ++readings) {
+    double now = 0, available = 0, pressure = 0;
+    std::sscanf(*readings, "%lf %lf %lf", &now, &available, &pressure);
+    if (detector.stalled(now, available, pressure, true)) std::printf("%g\n", now);
+  }
+  return 0;
+}
+
 int run(const std::string& part, char** words) {
+  if (part == "stalls") return stalls(words[0], words + 1);
   if (part == "record") {
     if (words[1]) refused = words[1];
     return record(words[0]);

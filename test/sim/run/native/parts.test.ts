@@ -8,6 +8,7 @@ import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { compile, missingCompiler, unsanitizedEnvironment } from '../../../support/clients.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { GiB } from '../../../support/units.ts';
 
 const unbuildable = missingCompiler();
 const built = temporaryFolder('parts');
@@ -83,6 +84,25 @@ describe.skipIf(unbuildable !== null)(`parts${unbuildable === null ? '' : ` (ski
     ['/a\\011b\\040c', '/a\\011b\\040c'],
   ])('the path %j of maps is %j', (path, plain) => {
     expect(part('unescaped', path)).toBe(plain);
+  });
+
+  const minute = Array.from({ length: 60 }, (_, second) => second);
+  it.each([
+    ['that goes on for half a minute', (s: number) => [100 - s, 20], 30],
+    ['that goes on for half a minute after it was low', (s: number) => [100 - s, s === 20 ? 9.9 : 20], 51],
+    ['without progress for a second', (s: number) => [s < 10 ? 100 - s : 91, 20], 10],
+    ['near the floor', (s: number) => [20 - s / 2, 20], 21],
+    ['that is low', (s: number) => [9, s === 59 ? 10 : 9.9], 59],
+  ])('pressure during a call is a stall: %s', (_, at, from) => {
+    const readings = minute.map((second) => {
+      const [available = 0, pressure = 0] = at(second);
+      return `${second} ${available * GiB} ${pressure}`;
+    });
+    const stalls = part('stalls', String(8 * GiB), ...readings)
+      .trim()
+      .split('\n')
+      .map(Number);
+    expect(stalls).toEqual(minute.slice(from));
   });
 
   it('a signal reaches the process that was meant, and no later one with its pid', async () => {
