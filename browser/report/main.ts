@@ -11,9 +11,9 @@ import { createChart } from '../chart.ts';
 import { type ChartSpec, prefersLog } from '../lines.ts';
 import { type Theme, theme } from '../theme.ts';
 import { profileCharts } from './profile.ts';
-import { createTimeline } from './record.ts';
 import { stressCharts } from './stress.ts';
 import { sweepCharts } from './sweep.ts';
+import { createTimeline } from './timeline.ts';
 
 /** Reports with charts. The pictures of the others are part of their markup. */
 type ChartedReport = LaunchReport | ProfileReport | RecordReport | StressReport | SweepReport;

@@ -203,7 +203,7 @@ it('a history that was late is asked for again', async (context) => {
   await page.close();
 });
 
-it('a day of readings takes little memory', async (context) => {
+it('a day of readings takes little memory, and its table has the lowest of each time', async (context) => {
   const served = await serving(['--sim', 'gb10']);
   const now = Date.now();
   const point = (second: number): LiveReading['point'] => ({
@@ -233,6 +233,9 @@ it('a day of readings takes little memory', async (context) => {
   await expect
     .poll(async () => Number(await slider.getAttribute('aria-valuemax')), { timeout: 25_000 })
     .toBeGreaterThan(3000);
+  const table = page.locator('details', { hasText: 'The charts as a table' });
+  // Twenty minutes ago: five minutes of one a second.
+  expect(await table.locator('tbody tr').nth(8).textContent()).toContain('54.0 GiB50.0 GiB2.0');
   expect(await usedMemory(page)).toBeLessThan(150 * 2 ** 20);
   await page.close();
 });

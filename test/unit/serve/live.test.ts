@@ -7,6 +7,7 @@ import type { LiveReading } from '../../../lib/types/index.ts';
 import { snapshotOf } from '../../support/snapshots.ts';
 
 const INTERVAL_MS = 100;
+const SNAPSHOT = snapshotOf({ some: 3, full: 2, host: { swapFree: 12_000_000_000 } });
 const ends = new AbortController();
 let reads = 0;
 
@@ -18,9 +19,9 @@ const live = new Live({
     async read() {
       reads += 1;
       await sleep(0.6 * INTERVAL_MS);
-      const snapshot = { ...snapshotOf(), at: new Date(reads * 1000).toISOString() };
+      const snapshot = { ...SNAPSHOT, at: new Date(reads * 1000).toISOString() };
       return {
-        machines: [{ host: 'a', state: 'answered', because: null, next: null, ageMs: 0, snapshot }],
+        machines: [{ host: 'a', state: 'answered', because: null, next: null, ageMs: 5000, snapshot }],
         summary: null,
       };
     },
@@ -61,6 +62,21 @@ it('each interval has a reading of its own, and only what has changed is sent ag
   expect(new Set(found.map(({ point }) => point?.at)).size).toBe(4);
   expect(Object.keys(found[0]?.pieces ?? {}).length).toBeGreaterThan(5);
   for (const { pieces } of found.slice(1)) expect(pieces).toEqual({});
+});
+
+it('a reading has the numbers and the age of the answer', async () => {
+  const [reading] = await readings(1);
+  const { available, free, swapFree, swapTotal } = SNAPSHOT.host;
+  expect(reading?.point).toMatchObject({
+    free,
+    lowestFree: free,
+    available,
+    lowestAvailable: available,
+    swapUsed: (swapTotal ?? 0) - (swapFree ?? 0),
+    somePercent: 3,
+    fullPercent: 2,
+  });
+  expect(reading?.ageMs).toBeGreaterThanOrEqual(5000);
 });
 
 it('a reader that comes later has everything at first', async () => {

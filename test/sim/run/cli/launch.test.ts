@@ -130,6 +130,8 @@ describe('a launch', () => {
     expect(session.marks.map(({ text }) => text)).toEqual([expect.stringMatching(/^launch: node/), 'launch: exited']);
     expect(session.series.length).toBeGreaterThan(10);
     const report = document(JSON.stringify(dataOf('report')));
+    // Both are read within milliseconds of each other; MemFree is 6 GiB lower.
+    expect((session.lowestAvailable?.bytes ?? 0) / GiB).toBeCloseTo((report.guard?.lowest.available ?? 0) / GiB, 0);
     expect((report.receipt?.took.peak ?? 0) / GiB).toBeCloseTo(20, 0);
     expect(page).toContain('>What it took<');
     const plain = launch('--sim', 'gb10', '-q', '--no-record', '--html', file, '--', 'true');

@@ -23,7 +23,7 @@ import { withMachine } from '../../../support/machines.ts';
 import { removeGroup } from '../../../support/processes.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { GiB, MiB } from '../../../support/units.ts';
-import { linesIn } from '../../../support/wait.ts';
+import { linesIn, waitFor } from '../../../support/wait.ts';
 
 /** Longer than any test. */
 const NEVER_S = 1_000;
@@ -265,6 +265,17 @@ describe('what runs already', () => {
     expect(ended).toMatchObject({ stopped: true, exitCode: null, actions: [{ action: 'term', failure: null }] });
     expect(await exit).toBe('SIGTERM');
     expect(runs(String(below))).toBe(false);
+  });
+
+  it('is continued to act on SIGTERM if it is stopped', async () => {
+    const script = "trap 'exit 3' TERM; kill -STOP $$; while :; do sleep 0.02; done";
+    const shell = spawn('sh', ['-c', script], { stdio: 'ignore' });
+    const exit = once(shell, 'exit');
+    await waitFor('its stop', () => readFileSync(`/proc/${shell.pid}/stat`, 'utf8').includes(') T '));
+    const guarded = startGuard({ ...HARMLESS, target: `pid:${shell.pid}`, graceMs: 30_000 }, []);
+    guarded.control('stop');
+    expect((await guarded.end).ended.actions).toMatchObject([{ action: 'term', failure: null }]);
+    expect(await exit).toEqual([3, null]);
   });
 
   it('is measured, with its descendants', async () => {

@@ -94,6 +94,7 @@ describe('metrics', () => {
     expect(valuesOf(snapshotOf(), 'gpu_memory_bytes')).toBeUndefined();
     const discrete = snapshotOf({ model: 'discrete' });
     expect(valuesOf(discrete, 'gpu_memory_bytes')).toEqual([discrete.devices[0]?.nvml?.total]);
+    expect(valuesOf(discrete, 'gpu_memory_free_bytes')).toEqual([discrete.devices[0]?.nvml?.free]);
   });
 
   it('names cannot break a line, nor control a terminal', () => {
