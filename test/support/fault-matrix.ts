@@ -175,7 +175,7 @@ export const FAULTS: readonly FaultCase[] = [
 /** A machine of two GPUs with memory of their own. */
 export function twoGpus(): Machine {
   const machine = loadMachine('h200-lost');
-  return { ...machine, name: 'two H200', events: [] };
+  return { ...machine, name: 'two-h200', events: [] };
 }
 
 /** The machine's own faults hang, also without another one. */
