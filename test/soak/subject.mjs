@@ -58,7 +58,8 @@ function oddMachine() {
     times: 5,
   }));
   const fails = [500, 5_000, 50_000].map((after) => ({ call: 'cudaMemGetInfo', status: 2, after, times: 20 }));
-  return { ...loadMachine('gb10'), faults: { hang: hangs, fail: fails } };
+  const machine = loadMachine('gb10');
+  return { ...machine, faults: { ...machine.faults, hang: hangs, fail: fails } };
 }
 
 if (simulated) activate(simulate(oddMachine(), { scale: 20 }));
