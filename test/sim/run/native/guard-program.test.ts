@@ -271,11 +271,15 @@ describe('what runs already', () => {
     const script = "trap 'exit 3' TERM; kill -STOP $$; while :; do sleep 0.02; done";
     const shell = spawn('sh', ['-c', script], { stdio: 'ignore' });
     const exit = once(shell, 'exit');
-    await waitFor('its stop', () => readFileSync(`/proc/${shell.pid}/stat`, 'utf8').includes(') T '));
-    const guarded = startGuard({ ...HARMLESS, target: `pid:${shell.pid}`, graceMs: 30_000 }, []);
-    guarded.control('stop');
-    expect((await guarded.end).ended.actions).toMatchObject([{ action: 'term', failure: null }]);
-    expect(await exit).toEqual([3, null]);
+    try {
+      await waitFor('its stop', () => readFileSync(`/proc/${shell.pid}/stat`, 'utf8').includes(') T '));
+      const guarded = startGuard({ ...HARMLESS, target: `pid:${shell.pid}`, graceMs: 30_000 }, []);
+      guarded.control('stop');
+      expect((await guarded.end).ended.actions).toMatchObject([{ action: 'term', failure: null }]);
+      expect(await exit).toEqual([3, null]);
+    } finally {
+      shell.kill('SIGKILL');
+    }
   });
 
   it('is measured, with its descendants', async () => {
