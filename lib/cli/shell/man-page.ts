@@ -1,5 +1,6 @@
 /** The man page, in the man macros: from the tables that the parser and the help use. */
 
+import { GROUPS } from '../commands/index.ts';
 import type { ListedCommand, OptionTable } from '../core/command.ts';
 import { EXIT_MEANINGS } from '../core/exit.ts';
 import { GLOBAL_OPTIONS } from '../core/options.ts';
@@ -28,7 +29,7 @@ export function manPage(version: string, commands: readonly ListedCommand[]): st
     roff(
       'Shows where the memory of this machine is and how much a program can load, tests allocations without freezing the machine, and gives memory back. Without a command it is umaprobe snapshot. Data goes to standard output, messages to standard error.',
     ),
-    ...[...new Set(commands.map(({ group }) => group))].flatMap((heading) => [
+    ...Object.values(GROUPS).flatMap((heading) => [
       `.SH ${roff(`COMMANDS: ${heading.toUpperCase()}`)}`,
       ...commands.filter(({ group }) => group === heading).flatMap(commandLines),
     ]),
