@@ -11,15 +11,14 @@ export const RECORD = '.ci/passed.json';
 /** Files and folders that decide what is built and what ships, and how tests are run. */
 const BUILD = ['native/', 'scripts/', 'package.json', 'package-lock.json', 'binding.gyp', 'CMakeLists.txt'];
 const RUN = ['.ci/run', '.ci/tools', 'vitest.config.ts'];
-const SANITIZERS = [...BUILD, ...RUN, 'test/sim/core/native/', 'test/sim/run/native/', 'test/sim/sim/'];
 
 /** Stages that depend on a part of the tree: a path of a folder ends in a slash. The other stages always run. */
 export const DEPENDS = {
   fuzz: [...BUILD, 'test/fuzz/'],
   'package of a fresh clone': [...BUILD, ...RUN, 'test/pkg/'],
   'every Node': BUILD,
-  'address and undefined sanitizer': SANITIZERS,
-  'thread sanitizer': SANITIZERS,
+  'address and undefined sanitizer': [...BUILD, ...RUN],
+  'thread sanitizer': [...BUILD, ...RUN],
   recipes: [...BUILD, ...RUN, 'test/recipes/', ...pathsOfRecipes()],
   'every machine': ['lib/machines/', 'lib/sim/', 'native/sim/', 'test/matrix/', 'test/support/fault-matrix.ts'],
   'every file by clang-tidy': ['scripts/lint.mjs', '.clang-tidy', 'package.json', 'package-lock.json', 'binding.gyp'],
