@@ -22,6 +22,9 @@ const SLOW = [
   'test/sim/run/library/profile-peaks.test.ts', // trainers that take and give back 80 GB at the speed of a Spark
   'test/sim/core/library/probe-kills.test.ts', // a search is killed at every record that it writes
   'test/kernel/core/others-files.test.ts', // root writes where another user replaces each name
+  'test/sim/cli/screens.test.ts', // each screen in windows of four sizes
+  'test/sim/run/cli/launch-gpu.test.ts', // programs that hold GPU memory for seconds, recorded
+  'test/sim/run/cli/launch-hosts.test.ts', // several machines are asked, by ssh, mpirun and srun
   'test/sim/run/cli/guard-bare.test.ts', // a hundred programs, each bare and guarded
   'test/sim/run/cli/earlyoom.test.ts', // earlyoom looks at series of the field in real time
   'test/sim/show/library/report.test.ts', // each page in a browser
