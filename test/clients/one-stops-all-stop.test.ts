@@ -59,7 +59,7 @@ async function expectBothEnded(name: string, start: (files: [string, string]) =>
   });
   const code = await new Promise((resolve) => child.once('close', resolve));
   expect(code, said).toBe(6);
-  expect(said).toMatch(/umaprobe: [\d.]+ GiB were available.*got SIGTERM/);
+  expect(said).toMatch(/umaprobe: [\d.]+ GiB were available.*got SIG(TERM|KILL)/);
   await waitFor(`the end of the other rank after ${said}`, times, (both) => both.ended > 0);
   expect(runs(pid())).toBe(false);
   const { ended, stopped } = times();

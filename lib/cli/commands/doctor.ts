@@ -16,7 +16,7 @@ export const doctorCommand: Command = {
   name: 'doctor',
   description:
     'Each check has a stable id and results in pass, note, warn, fail or unknown, with what is seen, its numbers and a remedy. ' +
-    'Takes at most about 3 s, 5 s on a busy machine. Tries a CUDA context: 256 MiB and more while it runs, which from driver 590 on stay in the pools of the ' +
+    'Takes at most about 3 s, longer on a busy machine. Tries a CUDA context: 256 MiB and more while it runs, which from driver 590 on stay in the pools of the ' +
     'driver; checks that do not need it (--only) try none.\n' +
     'Exit code: 0 nothing wrong, 1 warnings, 7 failures.',
   options: optionTable(DOCTOR, LIST),

@@ -7,7 +7,7 @@ const load = lazy(() => import('./report.ts'));
 /**
  * Every row of the table of findings: passed, applies, or could not be judged and why. Reads more than `snapshot()`:
  * tries a CUDA context in a child process, and looks at the files that this process may open, the programs that run and
- * the rate of swapping. Takes at most about 3 s, 5 s on a busy machine.
+ * the rate of swapping. Takes at most about 3 s, longer on a busy machine.
  *
  * @throws the signal's reason when it is aborted. The errors of `snapshot()`. TypeError/RangeError
  *   (`ERR_INVALID_ARG_*`) for a pattern that matches no row.

@@ -7,6 +7,7 @@ import { contextLine } from './context-line.ts';
 // Standard input closes when the parent is gone, for whatever reason. Readings run on a thread of the addon, so this
 // works even while a call hangs.
 process.stdin.on('close', () => process.exit(1)).resume();
+process.stdout.write('\n'); // it runs: its time limit begins
 
 const [, , deadline, ordinals = ''] = process.argv;
 const deadlineMs = Number(deadline);

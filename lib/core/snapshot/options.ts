@@ -48,7 +48,10 @@ export const SNAPSHOT = {
    * at least a second.
    */
   deadlineMs: MEMORY.deadlineMs,
-  /** Time limit for the contexts or the child process of `memGetInfo` and of `hiddenDevices`, in milliseconds: 1 to 600000. Default 10000. */
+  /**
+   * Time limit for the contexts or the child process of `memGetInfo` and of `hiddenDevices`, in milliseconds: 1 to 600000.
+   * Default 10000. A child process has it from when it runs: its start may take 10 s besides.
+   */
   childDeadlineMs: milliseconds({ ...LIMITS.deadlineMs, default: 10_000 }),
   /** Rejects with the signal's reason, and ends the iteration of `watch()`. A library that is being asked is not waited for. */
   signal,

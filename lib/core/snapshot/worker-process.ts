@@ -1,5 +1,6 @@
 /** Runs one of the snapshot's workers in a child process, and collects the lines that it prints. */
 
+import type { ChildProcess } from 'node:child_process';
 import type { Failure } from '../../base/errors.ts';
 import { isFailure } from '../../base/facts.ts';
 import { startOwnProgram } from '../../base/start-process.ts';
@@ -12,11 +13,15 @@ export interface WorkerAnswer {
 }
 
 export interface WorkerOptions {
+  /** Counts from the first line of the child: on a busy machine Node takes seconds to start. */
   deadlineMs: number;
   environment: NodeJS.ProcessEnv;
   /** Subject of the child's reading, for messages. */
   purpose: string;
 }
+
+/** Limit for the start of the process. */
+const START_MS = 10_000;
 
 /**
  * A short-lived child process. It is killed at the deadline and not waited for; lines printed before count. The child
@@ -35,6 +40,11 @@ export async function runWorker(
     // The same machine as this process, even if process.env has changed since the first reading.
     env: { ...environment, ...native().machineVariables() },
   });
+  return workerAnswer(child, deadlineMs, `${purpose} in a child process`);
+}
+
+/** @internal What a child answers that prints an empty line when it begins. */
+export async function workerAnswer(child: ChildProcess, deadlineMs: number, call: string): Promise<WorkerAnswer> {
   let out = '';
   let errorText = '';
   child.stdin?.on('error', () => undefined); // the child has exited already
@@ -45,7 +55,6 @@ export async function runWorker(
     errorText += text;
   });
   let timer: NodeJS.Timeout | undefined;
-  const call = `${purpose} in a child process`;
   const missing = await new Promise<Failure | string>((resolve) => {
     child.once('close', (code, signal) => {
       // The last line is a failure as JSON, or what Node says of a child that cannot run.
@@ -54,12 +63,17 @@ export async function runWorker(
       else resolve(readFailure(lastLine) ?? `ERR_UMA_CALL_FAILED: ${call} exited with ${code}: ${lastLine}`);
     });
     // The timeout of spawn() does not help: it waits for the exit, which a child inside a wedged driver never reaches.
-    timer = setTimeout(() => {
-      child.kill('SIGKILL');
-      for (const stream of child.stdio) stream?.destroy();
-      child.unref();
-      resolve(failed(call, 'TIMEOUT', `no answer within ${deadlineMs} ms`));
-    }, deadlineMs);
+    const limit = (ms: number, message: string): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        child.kill('SIGKILL');
+        for (const stream of child.stdio) stream?.destroy();
+        child.unref();
+        resolve(failed(call, 'TIMEOUT', message));
+      }, ms);
+    };
+    limit(START_MS, `the process did not start within ${START_MS} ms`);
+    child.stdout?.once('data', () => limit(deadlineMs, `no answer within ${deadlineMs} ms`));
   });
   clearTimeout(timer);
   const complete = out.slice(0, out.lastIndexOf('\n') + 1).split('\n');

@@ -86,6 +86,9 @@ uint64_t vmstat(const char* line);
 double pressure_full10();
 // Since the start; unlike an average it does not fall.
 double pressure_full_ms();
+// Waits at most 20 s until tasks have waited this long: an allocation that ran late returns before
+// its stall has passed.
+bool full_pressure_reaches(double ms);
 std::string record();
 // The number after "name": in the record.
 double recorded(const char* name);

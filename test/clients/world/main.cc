@@ -105,6 +105,11 @@ double pressure_full_ms() {
   return std::atof(text.c_str() + at + std::strlen("total=")) / 1000;
 }
 
+bool full_pressure_reaches(double ms) {
+  for (int i = 0; i < 2000 && pressure_full_ms() < ms; i++) wait_ms(10);
+  return pressure_full_ms() >= ms;
+}
+
 std::string record() {
   std::string buffer(4 << 20, '\0');
   const long length = umasim_record(current_state.c_str(), &buffer[0], buffer.size());
