@@ -4,6 +4,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, type TestContext } from 'vitest';
 import type { GuardReport } from '../../../lib/types/index.ts';
 import { umaprobe } from '../../support/cli.ts';
@@ -15,6 +16,7 @@ import { ROOT } from '../../support/root.ts';
 import { parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { GiB, MiB } from '../../support/units.ts';
+import { waitFor } from '../../support/wait.ts';
 
 /** How often each is shown; by hand UMAPROBE_TEST_REPEATS=10. */
 const REPEATS = Number(process.env.UMAPROBE_TEST_REPEATS ?? 1);
@@ -36,8 +38,17 @@ beforeAll(() => {
 
 const file = `${SHM}/umaprobe-test-${process.pid}`;
 const others: ChildProcess[] = [];
-beforeEach((context) => {
+beforeEach(async (context) => {
   if (freemem() < 8 * GiB) context.skip('less than 8 GiB of free memory');
+  // A program that was killed gives its memory back after the guard has ended.
+  let last = available();
+  const moved = async (): Promise<number> => {
+    await sleep(200);
+    const before = last;
+    last = available();
+    return Math.abs(last - before);
+  };
+  await waitFor('memory at rest', moved, (bytes) => bytes < 16 * MiB);
 });
 afterEach(() => {
   for (const child of others.splice(0)) child.kill('SIGKILL');
