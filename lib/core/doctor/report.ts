@@ -14,10 +14,7 @@ import { DOCTOR, type DoctorOptions } from './options.ts';
 
 /** Limit for the readings of CUDA, NVML and the child, in milliseconds. */
 const READING_LIMIT_MS = 2800;
-/**
- * Least time for the child process, which starts Node and creates a context in about 100 ms each. A shorter timeout
- * would mean nothing.
- */
+/** Least time for the child process, which creates a context in about 100 ms. A shorter timeout would mean nothing. */
 const CONTEXT_MS = 1000;
 
 export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {

@@ -63,17 +63,18 @@ export async function workerAnswer(child: ChildProcess, deadlineMs: number, call
       else resolve(readFailure(lastLine) ?? `ERR_UMA_CALL_FAILED: ${call} exited with ${code}: ${lastLine}`);
     });
     // The timeout of spawn() does not help: it waits for the exit, which a child inside a wedged driver never reaches.
-    const limit = (ms: number, message: string): void => {
+    const limit = (ms: number, reason: Failure | string): void => {
       clearTimeout(timer);
       timer = setTimeout(() => {
         child.kill('SIGKILL');
         for (const stream of child.stdio) stream?.destroy();
         child.unref();
-        resolve(failed(call, 'TIMEOUT', message));
+        resolve(reason);
       }, ms);
     };
-    limit(START_MS, `the process did not start within ${START_MS} ms`);
-    child.stdout?.once('data', () => limit(deadlineMs, `no answer within ${deadlineMs} ms`));
+    // No timeout of the library: it was not asked.
+    limit(START_MS, `ERR_UMA_CALL_FAILED: ${call} was not made: Node did not start within ${START_MS / 1000} s`);
+    child.stdout?.once('data', () => limit(deadlineMs, failed(call, 'TIMEOUT', `no answer within ${deadlineMs} ms`)));
   });
   clearTimeout(timer);
   const complete = out.slice(0, out.lastIndexOf('\n') + 1).split('\n');
