@@ -95,20 +95,21 @@ std::optional<size_t> GpuMemory::read(const Nvml& nvml, Uses& uses) {
 GpuUse GpuMemory::use(const Processes& processes, Clock::time_point now) {
   // The lock is held for a copy only.
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (state_ == State::kAbsent) return {0, 0, now};
-  if (state_ == State::kWaiting) return {kUnknown, kUnknown, read_at_};
-  GpuUse use{0, 0, read_at_};
+  if (state_ == State::kAbsent) return {0, 0, 0, now};
+  if (state_ == State::kWaiting) return {kUnknown, kUnknown, kUnknown, read_at_};
+  GpuUse use{0, 0, 0, read_at_};
   for (size_t i = 0; i < count_; ++i) {
     const Use& each = uses_[i];
     if (processes.has(static_cast<pid_t>(each.pid))) {
       use.own += each.bytes;
+      if (each.of_host) use.own_of_host += each.bytes;
     } else if (each.of_host) {
       use.others += each.bytes;
     }
   }
   if (!has_pids_of_nvml_) {
     use.others = kUnknown;
-    if (use.own == 0) use.own = kUnknown;
+    if (use.own == 0) use.own = use.own_of_host = kUnknown;
   }
   return use;
 }

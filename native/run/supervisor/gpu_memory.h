@@ -18,8 +18,9 @@ namespace umaprobe {
 // A field is kUnknown until NVML has answered, if NVML does not tell, and in a container, where
 // NVML lists none of these processes whatever they have.
 struct GpuUse {
-  double own = kUnknown;     // memory of the processes asked for, on all devices
-  double others = kUnknown;  // memory of all others, on the devices that share the host's memory
+  double own = kUnknown;  // memory of the processes asked for, on all devices
+  // On the devices that share the host's memory: memory of these processes, and of all others.
+  double own_of_host = kUnknown, others = kUnknown;
   Clock::time_point read_at;
 };
 
@@ -33,7 +34,7 @@ class GpuMemory {
   // NVML is loaded after the program was forked: it may have locks that a fork waits for.
   void begin();
 
-  // 0, now: this machine has no driver of NVIDIA.
+  // All 0, now: this machine has no driver of NVIDIA.
   GpuUse use(const Processes& processes, Clock::time_point now);
 
   void run();

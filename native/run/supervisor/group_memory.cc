@@ -124,6 +124,7 @@ Holdings GroupMemory::measure(Clock::time_point begun) {
   const auto zones = read_text(host_, "/proc/zoneinfo", text_.data(), text_.size());
   const double lists = parse_cpu_lists(zones, static_cast<double>(host_.page_size()));
   held.left = known(lists) ? after.available + lists : after.available;
+  held.all = all(after);
   held.all_least = std::min(all(before), all(after));
   held.all_most = std::max(all(before), all(after));
   // Pages that a fork shares are counted in each process.
@@ -133,6 +134,7 @@ Holdings GroupMemory::measure(Clock::time_point begun) {
   }
   const GpuUse gpu = gpu_.use(*processes_, begun);
   held.group_gpu = gpu.own;
+  held.group_gpu_of_host = gpu.own_of_host;
   held.others_gpu = gpu.others;
   held.gpu_at = machine_time(gpu.read_at);
   return held;

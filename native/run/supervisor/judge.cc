@@ -26,6 +26,9 @@ double others_grew(const Holdings& then, const Holdings& now) {
   return now.all_least - then.all_most - (own < 0 ? 0 : own);
 }
 
+// Returns the memory of the host that is left or known to be somebody's; the rest is nobody's.
+double accounted(const Holdings& held) { return held.left + held.all + held.others_gpu; }
+
 bool uses_gpu(const Holdings& held) { return held.others_gpu > 0; }
 
 }  // namespace
@@ -37,7 +40,9 @@ Judge::Judge(const Rules& rules)
       bursts_(rules_) {}
 
 Verdict Judge::add(const Reading& now) {
+  hold(now.held);
   now_ = now;
+  most_left_ = std::fmax(most_left_, now.left());
   recent_.add(now);
   long_.add(now);
   bursts_.add(now.t, now.left());
@@ -47,8 +52,15 @@ Verdict Judge::add(const Reading& now) {
 }
 
 Verdict Judge::again(const Holdings& held) {
+  hold(held);
   now_.held = held;
   return judge();
+}
+
+void Judge::hold(const Holdings& held) {
+  if (held.t == now_.held.t) return;
+  most_accounted_ = std::fmax(most_accounted_, accounted(held));
+  most_left_ = held.left;
 }
 
 Verdict Judge::judge() {
@@ -77,11 +89,7 @@ Verdict Judge::judge() {
 // Blames the program for the memory that fell since then, unless others are shown to have taken it.
 void Judge::take(Verdict& verdict, Level level, const Reading* since) {
   if (level <= verdict.level) return;
-  const double others = since ? taken_by_others(*since) : kUnknown;
-  if (known(others)) {
-    verdict.others_grew = others;
-    level = std::min(level, Level::kWarn);
-  }
+  if (is_of_others(since, verdict.others_grew)) level = std::min(level, Level::kWarn);
   raise(verdict, level, reason_word::kFloorNear);
 }
 
@@ -135,6 +143,32 @@ Judge::Fall Judge::fall() const {
   return fall;
 }
 
+// Returns whether the fall is not the program's. `took`: the bytes that others took, if known.
+bool Judge::is_of_others(const Reading* since, double& took) const {
+  const double others = since ? taken_by_others(*since) : kUnknown;
+  if (known(others)) {
+    took = others;
+    return true;
+  }
+  const double fell = since ? since->left() - now_.left() : 0;
+  const double most = most_given_back();
+  if (!(most < rules_.given_back_share * std::fmax(fell, rules_.min_fall_bytes))) return false;
+  if (fell > most) took = fell - most;
+  return true;
+}
+
+// Returns the most that the end of the program can give back: its own memory, all that became
+// nobody's since the start, and all that fell since the holdings were measured. kUnknown: its GPU
+// memory is not known.
+double Judge::most_given_back() const {
+  const Holdings& held = now_.held;
+  const double gone = most_accounted_ - accounted(held);
+  if (!known(gone) || !known(held.group_gpu_of_host)) return kUnknown;
+  const double of_nobody = std::max(gone, held.group_gpu_of_host);
+  const double missed = held.all_most - held.all_least;  // a child may have come meanwhile
+  return held.own + missed + of_nobody + std::fmax(most_left_ - now_.left(), 0);
+}
+
 // Returns the bytes that other processes are shown to have taken, if that is most of the fall;
 // kUnknown: it is not, or not known. Memory that belongs to no process counts as the program's:
 // tmpfs, pipes, memory of the kernel.
@@ -185,7 +219,8 @@ void Judge::judge_low(Verdict& verdict) {
   if (low) raise(verdict, Level::kWarn, reason_word::kLowAndStalled);
   const Reading* then = long_low ? long_.before(now_.t, rules_.low_for_s) : nullptr;
   const bool falls = then && then->left() - now_.left() >= rules_.min_fall_bytes;
-  if (evident || (falls && !known(taken_by_others(*then))))
+  double took = kUnknown;
+  if (evident || (falls && !is_of_others(then, took)))
     raise(verdict, Level::kTerm, reason_word::kLowAndStalled);
 }
 

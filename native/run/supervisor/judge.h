@@ -57,6 +57,9 @@ class Judge {
   bool is_critical(double fall) const;
   bool other_evidence() const;
   void take(Verdict& verdict, Level level, const Reading* since);
+  void hold(const Holdings& held);
+  bool is_of_others(const Reading* since, double& took) const;
+  double most_given_back() const;
   double taken_by_others(const Reading& then) const;
   double taken_between_gpu_readings(double fall) const;
   void judge_low(Verdict& verdict);
@@ -66,7 +69,9 @@ class Judge {
   Trail<512> recent_;
   Trail<64> long_;
   Bursts bursts_;
-  Reading above_;  // the last reading that was far enough above the floor
+  Reading above_;                     // the last reading that was far enough above the floor
+  double most_accounted_ = kUnknown;  // the most that was left or some process's, since the start
+  double most_left_ = kUnknown;       // the most that was left since the holdings were measured
   double low_since_ = kUnknown;
   double evidence_since_ = kUnknown;
   double stalled_since_ = kUnknown;

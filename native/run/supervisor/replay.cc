@@ -20,7 +20,8 @@ double number_of(const std::string& line, const char* key) {
   return end == text || !std::isfinite(value) ? kUnknown : value;
 }
 
-Reading parse(const std::string& line) {
+// A reading without groupBytes has the holdings of the one before.
+Reading parse(const std::string& line, const Holdings& before) {
   Reading reading;
   reading.t = number_of(line, "t");
   reading.available = number_of(line, "available");
@@ -31,11 +32,13 @@ Reading parse(const std::string& line) {
   reading.swap_total = number_of(line, "swapTotal");
   reading.free_in_cpu_lists = number_of(line, "freeInCpuLists");
   Holdings& held = reading.held;
+  held = before;
+  if (!known(number_of(line, "groupBytes"))) return reading;
   held.t = held.gpu_at = reading.t;
   held.left = reading.left();
   held.group = held.own = number_of(line, "groupBytes");
-  held.group_gpu = number_of(line, "groupGpuBytes");
-  held.all_least = held.all_most = held.own + number_of(line, "othersBytes");
+  held.group_gpu = held.group_gpu_of_host = number_of(line, "groupGpuBytes");
+  held.all = held.all_least = held.all_most = held.own + number_of(line, "othersBytes");
   held.others_gpu = number_of(line, "othersGpuBytes");
   if (const double at = number_of(line, "groupGpuAt"); known(at)) held.gpu_at = at;
   return reading;
@@ -53,10 +56,12 @@ int replay(const SupervisorOptions& options, Report& report, std::string& wrong)
   Level told = Level::kNone;
   double lowest_available = kUnknown, lowest_free = kUnknown, highest_pressure = kUnknown;
   double last = kUnknown;
+  Holdings held;
   size_t count = 0;
   for (std::string line; std::getline(file, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const Reading reading = parse(line);
+    const Reading reading = parse(line, held);
+    held = reading.held;
     const std::string place = options.replay + ":" + std::to_string(++count) + ": ";
     if (!known(reading.t) || !known(reading.available)) {
       wrong = place + "expected {\"t\":seconds,\"available\":bytes,…}";

@@ -59,6 +59,11 @@ RULE(least_half_share, 0.25, 0, 1)
 
 // Share of a fall that others must have taken: the guard then warns, and does not stop the program.
 RULE(others_share, 0.75, 0, 1)
+// The program is not stopped for a fall either if all that it can give back is less than this share
+// of it: a program of 2 MiB was stopped for what another one took, where 64 MiB were nobody's for
+// some milliseconds (free page reporting of a virtual machine). A fall counts as min_fall_bytes at
+// least.
+RULE(given_back_share, 0.75, 0, 1)
 // Greatest age of the holdings, as a share of the time of a fall. GPU memory is read twice a second
 // and a fall is seen in a tenth of a second. A reading older than a quarter of the fall says
 // nothing about it; then the fall between the last two readings does, unless the present fall is

@@ -228,6 +228,56 @@ describe('the judge does not stop', () => {
     expect(replayed(series(15, taken))[0]).toMatchObject({ action: 'term', reason: 'floor-near' });
   });
 
+  describe('for what others take while 64 MiB of each 200 are nobody’s for a moment', () => {
+    const others = (own: number, more: object = {}) => {
+      const taken = (t: number) => 600 * MiB * t;
+      return series(2.8, (t) => ({
+        available: 9.5 * GiB - taken(t) - (t % 0.4 < 0.2 ? 0 : 64 * MiB),
+        groupBytes: own,
+        groupGpuBytes: 0,
+        othersBytes: 4 * GiB + taken(t),
+        othersGpuBytes: 0,
+        ...more,
+      }));
+    };
+
+    it('stops no program of 2 MiB, which could give back no more than those', () => {
+      const actions = replayed(others(2 * MiB), FIELD);
+      expect(actions).toMatchObject([{ action: 'warn', reason: 'floor-near' }]);
+      expect(actions[0]?.evidence.othersGrewBytes).toBeGreaterThan(64 * MiB);
+      // By this rule alone.
+      const [stop] = stops(replayed(others(2 * MiB), { ...FIELD, given_back_share: 0 }));
+      expect(stop).toMatchObject({ action: 'term', reason: 'floor-near' });
+    });
+
+    it.each([
+      ['may give back most of the fall', GiB, {}],
+      ['holds memory of the GPU', 2 * MiB, { groupGpuBytes: GiB }],
+      ['may hold memory of the GPU', 2 * MiB, { groupGpuBytes: null }],
+    ])('stops one that %s', (_, own, more) => {
+      expect(stops(replayed(others(own, more), FIELD))[0]).toMatchObject({ action: 'term', reason: 'floor-near' });
+    });
+
+    it('stops one that was not measured meanwhile, because all that fell may be its own', () => {
+      const readings = others(2 * MiB).map((reading, at) => (at < 150 ? reading : { ...reading, groupBytes: null }));
+      expect(stops(replayed(readings, FIELD))[0]).toMatchObject({ action: 'term', reason: 'floor-near' });
+    });
+  });
+
+  it('stops a program of 2 MiB that takes what is no process’s own, after others gave back as much', () => {
+    const taken = (t: number) => 600 * MiB * Math.max(0, t - 1);
+    const pipes = series(3.5, (t) => ({
+      available: (8.05 + 1.4 * Math.min(1, t)) * GiB - taken(t),
+      groupBytes: 2 * MiB,
+      groupGpuBytes: 0,
+      othersBytes: 4 * GiB,
+      othersGpuBytes: 0,
+    }));
+    const [stop] = stops(replayed(pipes, FIELD));
+    expect(stop).toMatchObject({ action: 'term', reason: 'floor-near' });
+    expect(stop?.evidence.available).toBeGreaterThan(8.1 * GiB);
+  });
+
   it('processes that end give back less than was counted for each', () => {
     const forks = (t: number) => ({ available: (16 - t) * GiB, groupBytes: (20 - t) * GiB, othersBytes: t * GiB });
     expect(replayed(series(15, forks))[0]).toMatchObject({ action: 'term', reason: 'floor-near' });
