@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach } from 'vitest';
+import { afterEach, beforeEach } from 'vitest';
 import { native } from '../../lib/core/native/binding.ts';
 import type {
   NativeBinding,
@@ -56,20 +56,20 @@ export function diskFolder(bytes: number): { path: string } | { reason: string }
 
 /**
  * Gives each test of a file a new folder on a disk with this many bytes free; skips the test where there is none. The
- * folders are removed by rm: Node removes by full paths, which are too long in a deep tree.
+ * folder is removed by rm: Node removes by full paths, which are too long in a deep tree. It is removed before the disk
+ * has got its files: some disks discard each block at once, which takes milliseconds for each file.
  */
 export function eachInNewFolder(bytes: number, use: (path: string) => void): void {
   const disk = diskFolder(bytes);
-  let made = 0;
   beforeEach((context) => {
     if ('reason' in disk) return context.skip(disk.reason);
-    const path = join(disk.path, `tree${made++}`);
+    const path = join(disk.path, 'tree');
     mkdirSync(path);
     use(path);
   });
-  afterAll(() => {
-    if ('path' in disk) execFileSync('rm', ['-rf', disk.path]);
-  }, 300_000);
+  afterEach(() => {
+    if ('path' in disk) execFileSync('rm', ['-rf', join(disk.path, 'tree')]);
+  }, 900_000);
 }
 
 /**

@@ -22,26 +22,25 @@ eachInNewFolder(2 ** 30, (path) => {
 });
 
 describe('a walk', () => {
-  it('sums 100,000 small files, and lists the requested ones', async () => {
-    for (let d = 0; d < 100; d++) {
+  it('sums 20,000 small files, and lists the requested ones', async () => {
+    for (let d = 0; d < 20; d++) {
       mkdirSync(join(tree, `d${d}`));
       for (let f = 0; f < 1000; f++)
         writeFileSync(join(tree, `d${d}`, `f${f}`), 'x'.repeat(d === 7 && f < 5 ? 9000 : 100));
     }
     const whole = await walk(tree);
-    const bytes = 99_995 * 100 + 5 * 9000;
+    const bytes = 19_995 * 100 + 5 * 9000;
     const large = Math.ceil(9000 / pageBytes) * pageBytes;
-    expect(whole).toMatchObject({
-      files: 100_000,
-      directories: 101,
-      bytes,
-      problems: 0,
-      cached: 99_995 * pageBytes + 5 * large,
-    });
-    expect(whole.entries).toHaveLength(100_000);
-    expect(whole.inodes).toHaveLength(400_000);
+    expect(whole).toMatchObject({ files: 20_000, directories: 21, bytes, problems: 0 });
+    expect(whole.entries).toHaveLength(20_000);
+    expect(whole.inodes).toHaveLength(80_000);
+    // Written pages are clean after half a minute, and the kernel takes some of them back when it likes.
+    const all = 19_995 * pageBytes + 5 * large;
+    expect(whole.cached).toBe(whole.entries.reduce((sum, { cached = 0 }) => sum + cached, 0));
+    expect([whole.cached <= all, whole.cached > 0.99 * all]).toEqual([true, true]);
     const few = await walk(tree, { top: 5, listEmpty: false });
-    expect(few).toMatchObject({ files: 100_000, bytes, cached: whole.cached });
+    expect(few).toMatchObject({ files: 20_000, bytes });
+    expect([few.cached <= whole.cached, few.cached > 0.99 * all]).toEqual([true, true]);
     expect(few.entries.length).toBeLessThan(100);
     expect(few.entries.filter((entry) => entry.cached === large)).toHaveLength(
       pageBytes < 9000 ? 5 : few.entries.length,
