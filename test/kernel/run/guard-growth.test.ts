@@ -1,8 +1,9 @@
 /** umaprobe-guard on the real kernel: whose memory grows, how slowly or suddenly it does, and what stays behind. */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, statfsSync } from 'node:fs';
-import { freemem } from 'node:os';
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { freemem, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, type TestContext } from 'vitest';
@@ -26,13 +27,16 @@ const OTHERS = 64 * MiB;
 
 let taker = '';
 let storm = '';
+let holder = '';
 beforeAll(() => {
   const folder = temporaryFolder('growth');
   spawnSync('chmod', ['755', folder]);
   taker = join(folder, 'taker');
   storm = join(folder, 'storm');
+  holder = join(folder, 'holder');
   compileC(join(ROOT, 'test/kernel/taker.c'), taker);
   compileC(join(ROOT, 'test/kernel/storm.c'), storm);
+  compileC(join(ROOT, 'test/kernel/holder.c'), holder);
 });
 
 const file = `${SHM}/umaprobe-test-${process.pid}`;
@@ -128,23 +132,49 @@ describe('memory that is no process’s own is the program’s', () => {
   });
 });
 
+/** A control group of the folder alone: it has the process, and this memory is charged to it. */
+function controlGroupOf(process: ChildProcess): string {
+  const folder = temporaryFolder('cgroup');
+  writeFileSync(join(folder, 'cgroup.procs'), `${process.pid}\n`);
+  writeFileSync(join(folder, 'memory.stat'), `anon ${MiB}\nkernel 0\nshmem 0\n`);
+  return folder;
+}
+
 describe('memory that another process takes', () => {
-  it('is seen to be its own: the program goes on, and the guard says so', async () => {
-    const rules = rulesWith(1.5 * GiB);
-    // On a busy machine it takes longer than the rules of the field allow to see whose memory it is.
-    const guarded = startGuard({ ...rules, killBelowBytes: 0, wait_s: 5 }, ['sleep', '600']);
-    // Before it starts, nothing has grown.
-    await guarded.line('started');
-    others.push(spawn(taker, ['private', '600', '9000'], { stdio: 'ignore' }));
-    expect(await guarded.line('action')).toMatchObject({ action: 'warn', reason: 'floor-near' });
-    const { length } = guarded.lines;
-    await guarded.readings('five readings more', () => guarded.lines.length > length + 5);
-    guarded.child.kill('SIGTERM');
-    const { ended } = await guarded.end;
-    // A stop is seen with its evidence.
-    expect(ended).toMatchObject({ stopped: false, actions: [{ action: 'warn' }] });
-    expect(ended.actions[0]?.evidence.othersGrewBytes).toBeGreaterThan(64 * MiB);
-  });
+  // Of a control group it is known which files of memory are its own.
+  it.each(['private', 'in a tmpfs'])(
+    '%s, is seen to be its own: the program goes on, and the guard says so',
+    async (kind) => {
+      const rules = rulesWith(1.5 * GiB);
+      const idle = spawn('sleep', ['600'], { stdio: 'ignore' });
+      others.push(idle);
+      const target = kind === 'private' ? `pid:${idle.pid}` : `cgroup:${controlGroupOf(idle)}`;
+      // On a busy machine it takes longer than the rules of the field allow to see whose memory it is.
+      const guarded = startGuard({ ...rules, killBelowBytes: 0, wait_s: 5, target }, []);
+      // Before it starts, nothing has grown.
+      await guarded.line('started');
+      others.push(spawn(taker, [kind === 'private' ? kind : file, '600', '9000'], { stdio: 'ignore' }));
+      expect(await guarded.line('action')).toMatchObject({ action: 'warn', reason: 'floor-near' });
+      const { length } = guarded.lines;
+      await guarded.readings('five readings more', () => guarded.lines.length > length + 5);
+      guarded.child.kill('SIGTERM');
+      const { ended } = await guarded.end;
+      // A stop is seen with its evidence.
+      expect(ended).toMatchObject({ stopped: false, actions: [{ action: 'warn' }] });
+      expect(ended.actions[0]?.evidence.othersGrewBytes).toBeGreaterThan(64 * MiB);
+    },
+  );
+});
+
+it('pages that forks share are not counted beyond what the machine has', async () => {
+  const forks = Math.ceil(totalmem() / (512 * MiB));
+  const pool = spawn(holder, ['pool', String(512 * MiB), String(forks)], { stdio: ['pipe', 'pipe', 'ignore'] });
+  others.push(pool);
+  await once(pool.stdout, 'data');
+  const guarded = startGuard({ ...HARMLESS, target: `pid:${pool.pid}` }, []);
+  await guarded.readings('its memory', (readings) => (readings.at(-1)?.groupBytes ?? 0) > 512 * MiB);
+  guarded.child.kill('SIGTERM');
+  expect((await guarded.end).ended.peakGroupBytes).toBeLessThan(totalmem());
 });
 
 it('the guard of an ordinary user has its code locked in memory', async () => {

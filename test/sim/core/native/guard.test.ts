@@ -79,6 +79,42 @@ describe('the guard', () => {
     });
   });
 
+  it('exits when memory comes back for a moment, and nothing of the process was freed', async () => {
+    const machine = gb10WithFaults({ hang: [{ call: 'cudaMalloc', ms: 60_000, after: 1 }] });
+    await withMachine(machine, async ({ env }) => {
+      const ended = await runWithBinary(
+        `${TOOLS} await b.allocBlock('device', ${4 * GiB}, 10000);
+        await b.allocBlock('device', ${GiB}, 1000);
+        b.simHold(${8 * GiB});
+        guard({ floorBytes: available() + ${2 * GiB}, exitAfterMs: 1000, reportFd: 1 });
+        await until(() => b.guardRead().trip);
+        b.simHold(0);
+        const { ticks } = b.guardRead(); await until(() => b.guardRead().ticks > ticks + 5);
+        b.simHold(${8 * GiB});
+        block(20000);`,
+        env,
+      );
+      expect(ended).toMatchObject({ code: 6, signal: null });
+      expect(parseLines<object>(ended.stdout).at(-1)).toMatchObject({
+        reason: 'floor',
+        left: true,
+        freedAfterMs: null,
+      });
+    });
+  });
+
+  it('exits where all of it is freed and memory is below the floor still', async () => {
+    await withMachine('gb10', async ({ env }) => {
+      const ended = await runWithBinary(
+        `${TOOLS} guard({ floorBytes: available() * 2, exitAfterMs: 200, reportFd: 1 }); block(20000);`,
+        env,
+      );
+      expect(ended).toMatchObject({ code: 6, signal: null });
+      const freedAfterMs = expect.any(Number);
+      expect(parseLines<object>(ended.stdout).at(-1)).toMatchObject({ reason: 'floor', left: true, freedAfterMs });
+    });
+  });
+
   it('exits when its parent is gone, even while JavaScript is blocked', async () => {
     await withMachine('gb10', async ({ env, record, statePath }) => {
       const pidFile = `${statePath}.pid`;

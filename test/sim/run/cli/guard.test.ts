@@ -2,12 +2,24 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { exitOf, runInShell, runUmaprobe, startUmaprobe, stdoutMatching } from '../../../support/cli.ts';
+import { BINARY_PRELUDE } from '../../../support/binary-on-machine.ts';
+import {
+  CLI,
+  exitOf,
+  runInShell,
+  runUmaprobe,
+  snapshotJson,
+  startUmaprobe,
+  stdoutMatching,
+} from '../../../support/cli.ts';
 import { runs } from '../../../support/guard-program.ts';
+import { withMachine } from '../../../support/machines.ts';
 import { parseDocument } from '../../../support/schemas.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { GiB } from '../../../support/units.ts';
 import { waitFor } from '../../../support/wait.ts';
 
 const guard = (...words: string[]) => runUmaprobe(['guard', ...words]);
@@ -111,6 +123,39 @@ describe('a program that takes too much (simulated)', () => {
     const { code, stderr, stdout } = guard('--sim', 'gb10', '--floor', '108GiB', '--quiet', '--', ...program);
     expect([code, stdout]).toEqual([6, '']);
     expect(stderr).toMatch(/^umaprobe: [\d.]+ GiB were available, falling by .*: the program got SIGTERM\.\n$/);
+  });
+});
+
+describe('GPU memory that another program takes meanwhile (simulated)', () => {
+  const grow = (to: string) => ['sim', 'grow', '--rate', '3GiB/s', '--to', to, '--hold', '600s'];
+  /** 12 GiB can be taken. What the program prints is on stderr. */
+  const guarded = (env: Record<string, string>, program: readonly string[]) => {
+    const floor = Number(snapshotJson([], { env }).host.available) - 12 * GiB;
+    const child = startUmaprobe(['guard', '--json', '--floor', `${floor}B`, '--', process.execPath, ...program], env);
+    return { child, report: text(child.stdout).then(parseDocument) };
+  };
+
+  it('of a GPU with the memory of the host is not blamed on a program that is idle', async () => {
+    await withMachine('gb10', async ({ env }) => {
+      const idle = `${BINARY_PRELUDE} b.simHold(${GiB}); print('holds'); setInterval(() => {}, 1e6);`;
+      const { child, report } = guarded(env, ['--input-type=module', '-e', idle]);
+      await once(child.stderr, 'data');
+      const other = startUmaprobe([...grow('30GiB'), '--gpu'], env);
+      await stdoutMatching(other, /holds 2/);
+      child.kill('SIGTERM');
+      other.kill();
+      expect(await report).toMatchObject({ outcome: 'exited', actions: [{ action: 'warn' }] });
+    });
+  });
+
+  it('of a GPU with memory of its own explains nothing that a program took of the host', async () => {
+    await withMachine('h200', async ({ env }) => {
+      const other = startUmaprobe([...grow('130GiB'), '--gpu'], env);
+      await stdoutMatching(other, /holds/);
+      const { report } = guarded(env, [CLI, ...grow('20GiB')]);
+      expect(await report).toMatchObject({ outcome: 'stopped', actions: [{ action: 'term' }] });
+      other.kill();
+    });
   });
 });
 

@@ -28,6 +28,16 @@ import { linesIn, waitFor } from '../../../support/wait.ts';
 /** Longer than any test. */
 const NEVER_S = 1_000;
 
+const LAST_PID = '/proc/sys/kernel/ns_last_pid';
+/** Anyone may open the file; to write it takes a right. */
+const canChoosePid = () => spawnSync('sh', ['-c', 'echo "$(cat "$1")" > "$1"', 'sh', LAST_PID]).status === 0;
+/** Starts a command with the first free pid after this one, and answers its pid. */
+async function startAfter(pid: number, command: string): Promise<number> {
+  const script = `echo "$2" > "$1"; ${command} & echo $!; wait`;
+  const shell = spawn('sh', ['-c', script, 'sh', LAST_PID, String(pid)], { stdio: ['ignore', 'pipe', 'ignore'] });
+  return Number((await once(shell.stdout, 'data'))[0]);
+}
+
 /** Takes memory at the first line that it reads, says so, and ends when there is nothing more to read. */
 const holder = (mib: number): string[] => [
   process.execPath,
@@ -253,6 +263,34 @@ describe('a guarded command', () => {
     expect(code).toBe(6);
     expect(ended).toMatchObject({ stopped: true, actions: [{ action: 'term', reason: 'below-kill', dryRun: false }] });
   });
+
+  it('that has ended gives its number to no other process group', async (context) => {
+    if (!canChoosePid()) return context.skip('this user cannot choose the pid of a process (ns_last_pid)');
+    // It ends by SIGTERM, and what left its group does not; the number is another program's when that gets SIGKILL.
+    const outside = `setsid sh -c 'trap "" TERM; echo ready; while :; do sleep 1; done' & wait`;
+    for (;;) {
+      const guarded = startGuard({ ...HARMLESS, graceMs: 1000 }, ['sh', '-c', outside]);
+      await once(guarded.child.stdout as Readable, 'data');
+      const { pid, processGroup } = await guarded.line('started');
+      expect(processGroup).toBe(pid);
+      guarded.control('stop');
+      await waitFor('its end', () => !existsSync(`/proc/${pid}`));
+      guarded.child.kill('SIGSTOP');
+      const innocent = await startAfter(Number(pid) - 1, 'setsid sleep 600');
+      try {
+        if (innocent !== pid) continue;
+        await waitFor('its own group', () => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'sleep\n');
+        guarded.child.kill('SIGCONT');
+        expect((await guarded.end).ended.actions).toMatchObject([{ action: 'term' }, { action: 'kill' }]);
+        expect(runs(innocent)).toBe(true);
+        return;
+      } finally {
+        guarded.child.kill('SIGCONT');
+        await guarded.end;
+        process.kill(innocent);
+      }
+    }
+  });
 });
 
 describe('what runs already', () => {
@@ -309,10 +347,7 @@ describe('what runs already', () => {
   });
 
   it('and has ended is not mixed up with a later process that has its pid', async (context) => {
-    const last = '/proc/sys/kernel/ns_last_pid';
-    // Anyone may open it; to write it takes a right.
-    if (spawnSync('sh', ['-c', 'echo "$(cat "$1")" > "$1"', 'sh', last]).status !== 0)
-      return context.skip('this user cannot choose the pid of a process (ns_last_pid)');
+    if (!canChoosePid()) return context.skip('this user cannot choose the pid of a process (ns_last_pid)');
     // Another program may get the pid first, and keep it: then all begins again with another one.
     for (;;) {
       const target = spawn('sleep', ['600'], { stdio: 'ignore' });
@@ -321,11 +356,7 @@ describe('what runs already', () => {
       guarded.child.kill('SIGSTOP');
       target.kill('SIGKILL');
       await once(target, 'exit');
-      const script = 'echo "$2" > "$1"; sleep 600 & echo $!; wait';
-      const shell = spawn('sh', ['-c', script, 'sh', last, String((target.pid ?? 0) - 1)], {
-        stdio: ['ignore', 'pipe', 'ignore'],
-      });
-      const innocent = Number((await once(shell.stdout, 'data'))[0]);
+      const innocent = await startAfter(Number(target.pid) - 1, 'sleep 600');
       try {
         if (innocent !== target.pid) continue;
         guarded.control('stop');
