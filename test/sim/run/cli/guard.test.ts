@@ -142,8 +142,11 @@ describe('GPU memory that another program takes meanwhile (simulated)', () => {
       await once(child.stdout as Readable, 'data');
       const other = startUmaprobe([...grow('30GiB'), '--gpu'], env);
       await stdoutMatching(other, /holds 2/);
-      child.kill('SIGTERM');
+      // What a program holds is not known while it ends, so that its end comes after there is memory again.
+      const gone = once(other, 'exit');
       other.kill();
+      await gone;
+      child.kill('SIGTERM');
       expect((await end).ended).toMatchObject({ stopped: false, actions: [{ action: 'warn' }] });
     });
   });
