@@ -32,8 +32,8 @@ while :; do '${process.execPath}' -e '${TAKE}'; done
 const service = (command: string) =>
   `[Service]\nExecStart=${command}\nExecStopPost=/bin/sh -c 'echo $$EXIT_CODE $$EXIT_STATUS > /run/%n.end'\n`;
 /** A service of ours as it ships, but for where umaprobe is; its own /tmp must not hide that. */
-const shipped = (name: string) =>
-  readFileSync(join(ROOT, 'systemd', name), 'utf8').replace('/usr/bin/env umaprobe', UMAPROBE);
+const shipped = (name: string, umaprobe = UMAPROBE) =>
+  readFileSync(join(ROOT, 'systemd', name), 'utf8').replace('/usr/bin/env umaprobe', umaprobe);
 const VISIBLE = `BindReadOnlyPaths=${ROOT}\n`;
 
 /** CAP_SYS_RESOURCE, without which systemd leaves the score as it is. */
@@ -60,6 +60,7 @@ beforeAll(async () => {
       `[Service]\n${VISIBLE}RuntimeDirectory=umaprobe\nStandardError=file:/run/guard.log\n` +
       `ExecStartPre=/bin/sh -c "echo '${policy}' > /run/umaprobe/policy.json"\n` +
       `ExecStart=\nExecStart=${UMAPROBE} guard --system --policy /run/umaprobe/policy.json --floor ${floor}B --kill-below 256MiB\n`,
+    'misplaced.service': shipped('umaprobe-guard.service', '/nowhere/umaprobe'),
     'umaprobe-record.service': shipped('umaprobe-record.service'),
     'umaprobe-record.service.d/test.conf': `[Service]\n${VISIBLE}`,
   });
@@ -118,6 +119,11 @@ describe('under systemd', () => {
     expect(running().run('cat', '/run/guard.log').stdout).toMatch(/hog-system\.service got SIG(TERM|KILL)/);
     expect(running().run('systemctl', 'stop', 'umaprobe-guard.service', 'bystander.service').code).toBe(0);
     expect(running().property('umaprobe-guard.service', 'Result')).toBe('success');
+  });
+
+  it('the shipped guard does not start from a path that is wrong', () => {
+    expect(running().run('systemctl', 'start', 'misplaced.service').code).not.toBe(0);
+    expect(running().run('systemctl', 'stop', 'misplaced.service').code).toBe(0);
   });
 
   it('the shipped recorder records, takes marks, and tells a stop from a shutdown', async () => {
