@@ -1,11 +1,9 @@
 // Builds the targets of binding.gyp with a C++ compiler alone. Flags, definitions and libraries are read from
 // binding.gyp; a key that this reader does not know is an error, never silently ignored.
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { findTool, inParallel, root, run } from './run.mjs';
 
-const require = createRequire(import.meta.url);
 const ofGuard =
   /^(base|host|machine|run\/supervisor)\/|^(nvml\/(nvml|queries)|run\/record\/shared_readings|runtime\/thread_priority)\.cc$/;
 const isLibcudart = (path) => path.startsWith('sim/libcudart/');
@@ -52,19 +50,21 @@ export function readGyp(text) {
   }
 }
 
-/** The package gives its path relative to the folder in which this process started; the compiler runs in `root`. */
-function includeDir() {
-  return resolve(require('node-addon-api').include_dir);
-}
-
-function expand(value) {
+/** @param headers folder of napi.h. */
+function expand(value, headers = '') {
   return value
     .replaceAll('<(module_root_dir)', root)
-    .replace(/^<!\(node -p "require\('node-addon-api'\)\.include_dir"\)$/, includeDir);
+    .replace(/^<!\(node -p "require\('node-addon-api'\)\.include_dir"\)$/, headers);
 }
 
-/** Compiler and linker arguments of one target of binding.gyp. */
-export function targetFlags(gyp, target) {
+/** binding.gyp; npm would run node-gyp for a package that has it in its root, so the one that ships is in native/. */
+function readBuild() {
+  const path = ['', 'native'].map((folder) => join(root, folder, 'binding.gyp')).find(existsSync);
+  return readGyp(readFileSync(path, 'utf8'));
+}
+
+/** Compiler and linker arguments of one target of binding.gyp; `headers`: folder of napi.h. */
+export function targetFlags(gyp, target, headers) {
   const unknown = [...Object.keys(target), ...Object.keys(gyp.target_defaults)].filter((key) => !known.has(key));
   if (unknown.length > 0)
     throw new Error(`scripts/direct-build.mjs does not know ${unknown.join(', ')} of binding.gyp`);
@@ -77,9 +77,13 @@ export function targetFlags(gyp, target) {
       ...(gyp.target_defaults.cflags_cc ?? []),
       ...(target.cflags_cc ?? []),
       ...(target.defines ?? []).map((name) => `-D${name}`),
-      ...(target.include_dirs ?? []).map((folder) => `-I${expand(folder)}`),
+      ...(target.include_dirs ?? []).map((folder) => `-I${expand(folder, headers)}`),
     ],
-    link: [...(target.type === 'executable' ? [] : ['-shared']), '-pthread', ...(target.ldflags ?? []).map(expand)],
+    link: [
+      ...(target.type === 'executable' ? [] : ['-shared']),
+      '-pthread',
+      ...(target.ldflags ?? []).map((flag) => expand(flag)),
+    ],
     libraries: target.libraries ?? [],
   };
 }
@@ -99,8 +103,8 @@ export function objectName(source) {
 export async function compileDirectly({ headers, outDir }) {
   const compiler = process.env.CXX ?? ['c++', 'g++', 'clang++'].find((name) => findTool(name));
   if (!compiler) throw new Error('no C++ compiler on PATH (looked for c++, g++, clang++): install g++ or set CXX');
-  if (!headers) throw new Error("Node's headers were not found: install node-api-headers or set npm_config_nodedir");
-  const gyp = readGyp(readFileSync(join(root, 'binding.gyp'), 'utf8'));
+  const { node, addon } = headers();
+  const gyp = readBuild();
   rmSync(outDir, { recursive: true, force: true });
   // A target that depends on another is linked after it.
   const links = { first: [], after: [] };
@@ -109,12 +113,12 @@ export async function compileDirectly({ headers, outDir }) {
     const name = target.target_name;
     if (!sources[name])
       throw new Error(`scripts/direct-build.mjs does not know where the sources of target ${name} are`);
-    const flags = targetFlags(gyp, target);
+    const flags = targetFlags(gyp, target, addon);
     const objectDir = join(outDir, 'obj', name);
     const objects = sourcesOf(name).map((file) => {
       const object = join(objectDir, objectName(file));
       mkdirSync(dirname(object), { recursive: true });
-      compiles.push(() => run(compiler, ['-c', ...flags.compile, `-I${headers}`, `native/${file}`, '-o', object]));
+      compiles.push(() => run(compiler, ['-c', ...flags.compile, `-I${node}`, `native/${file}`, '-o', object]));
       return object;
     });
     const needed = target.dependencies ?? [];

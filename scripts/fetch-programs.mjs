@@ -1,4 +1,4 @@
-// Programs that tests and packing need and nobody else: other versions of Node and npm, Bun, Deno, postject. Each is a package of the
+// Programs that tests and packing need and nobody else: other versions of Node, package managers, Bun, Deno, postject. Each is a package of the
 // npm registry, installed by npm into a cache folder on first use.
 import { existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -35,9 +35,15 @@ export function postject() {
   return fileOf('postject@1.0.0-alpha.6', 'postject/dist/cli.js');
 }
 
-/** npm-cli.js of a major version of npm. */
-export function npmCli(major) {
-  return fileOf(`npm@^${major}`, 'npm/bin/npm-cli.js');
+/** The program of a package manager that is written in JavaScript: of npm, pnpm or Yarn, in a version or range. */
+export function packageManager(name, range) {
+  const file = {
+    npm: 'npm/bin/npm-cli.js',
+    pnpm: 'pnpm/bin/pnpm.mjs',
+    yarn: 'yarn/bin/yarn.js',
+    '@yarnpkg/cli-dist': '@yarnpkg/cli-dist/bin/yarn.js',
+  }[name];
+  return fileOf(`${name}@${range}`, file);
 }
 
 /** The binary of Bun for this machine. */

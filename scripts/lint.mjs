@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { changedSince, tidied } from './ci-selection.mjs';
 import { checkErrorsPage } from './errors-page.mjs';
 import { breaches } from './house-rules.mjs';
+import { checkLlms } from './llms.mjs';
 import { napiHeaders } from './native-build.mjs';
 import { makeReference, referenceToolsAreCurrent } from './reference.mjs';
 import { writeBiomeRooms } from './rooms.mjs';
@@ -42,12 +43,7 @@ async function clangFormat() {
 async function clangTidy() {
   if (write) return;
   need('clang-tidy');
-  const flags = [
-    '-std=c++17',
-    '-Inative',
-    `-isystem${require('node-addon-api').include_dir}`,
-    `-isystem${napiHeaders()}`,
-  ];
+  const flags = ['-std=c++17', '-Inative', ...Object.values(napiHeaders()).map((folder) => `-isystem${folder}`)];
   const defines = ['-DNAPI_VERSION=8', '-DNODE_ADDON_API_CPP_EXCEPTIONS', '-DBUILDING_NODE_EXTENSION'];
   const since = process.argv.includes('--since') ? process.argv.at(process.argv.indexOf('--since') + 1) : null;
   const { files } = tidied({ changed: since === null ? null : changedSince(since), since: `since ${since}` });
@@ -68,6 +64,7 @@ async function reference() {
 const steps = {
   rooms: writeBiomeRooms,
   'errors page': () => checkErrorsPage({ write }),
+  'llms.txt': () => checkLlms({ write }),
   biome: () =>
     run(process.execPath, [
       require.resolve('@biomejs/biome/bin/biome'),

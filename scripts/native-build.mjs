@@ -2,12 +2,12 @@
 // python3, make or Node's headers, with the C++ compiler alone. It ships: in an installed package without a binary that
 // fits, the error of lib/core/native/binding.ts names this command.
 //   node scripts/native-build.mjs
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism, homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { compileDirectly } from './direct-build.mjs';
-import { findTool, isMain, main, root, run } from './run.mjs';
+import { capture, findTool, isMain, main, root, run } from './run.mjs';
 
 const require = createRequire(import.meta.url);
 
@@ -30,15 +30,31 @@ export function nodeDir() {
   return candidates.find((folder) => folder && existsSync(join(folder, 'include', 'node', 'common.gypi'))) ?? null;
 }
 
-/** Folder with node_api.h: Node's own, or the node-api-headers package (the same interface, no download). */
+/**
+ * The folder of headers of a package that only builds need. An installed umaprobe does not have it: npm then fetches it
+ * into build/packages.
+ */
+function headersOf(name) {
+  const folder = join(root, 'build', 'packages');
+  const isThere = [root, folder].some((from) => existsSync(join(from, 'node_modules', name, 'package.json')));
+  if (!isThere) {
+    if (!findTool('npm')) throw new Error(`${name} is needed, and npm is not on PATH to fetch it`);
+    const range = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).devDependencies[name];
+    mkdirSync(folder, { recursive: true });
+    const flags = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    capture('npm', ['install', '--prefix', folder, ...flags, `${name}@${range}`]);
+  }
+  // node-addon-api gives a path relative to the folder in which this process started; the compiler runs in `root`.
+  return resolve(require(require.resolve(name, { paths: [root, folder] })).include_dir);
+}
+
+/** Folders with node_api.h (Node's own, or those of node-api-headers) and napi.h. */
 export function napiHeaders() {
   const folder = nodeDir();
-  if (folder) return join(folder, 'include', 'node');
-  try {
-    return require('node-api-headers').include_dir;
-  } catch {
-    return null;
-  }
+  return {
+    node: folder ? join(folder, 'include', 'node') : headersOf('node-api-headers'),
+    addon: headersOf('node-addon-api'),
+  };
 }
 
 /** node-gyp.js of the repository; null in an installed package. */
@@ -70,7 +86,7 @@ export async function buildNative({ incremental = false } = {}) {
     await run(process.execPath, args);
   } else {
     console.error(`native build with the compiler alone (node-gyp would need ${lacking.join(', ')})`);
-    await compileDirectly({ headers: napiHeaders(), outDir: join(root, 'build', 'Release') });
+    await compileDirectly({ headers: napiHeaders, outDir: join(root, 'build', 'Release') });
   }
   const missing = ['umaprobe.node', guard, ...simulator].filter((f) => !existsSync(join(root, 'build', 'Release', f)));
   if (missing.length > 0) {

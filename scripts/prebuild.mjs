@@ -7,7 +7,7 @@ import { files, problemsOf } from './check-prebuilds.mjs';
 import { writeGlibcFloor } from './glibc-floor.mjs';
 import { guard, nodeDir, nodeGyp, nvidiaSmi } from './native-build.mjs';
 import { capture, findTool, isMain, main, root, run } from './run.mjs';
-import { manifest, unlessCurrent } from './stale.mjs';
+import { isCurrent, manifest, unlessCurrent } from './stale.mjs';
 
 export const targets = {
   x64: { prefix: 'x86_64-linux-gnu-', loader: 'ld-linux-x86-64.so.2', debian: 'g++' },
@@ -82,25 +82,32 @@ async function build(arch) {
     throw new Error(`the linux-${arch} prebuild is not fit to ship:\n  ${problems.join('\n  ')}`);
 }
 
-/**
- * Makes the prebuild of an architecture unless it is there and current. Its stamp lies beside its folder, so that a
- * machine without the compiler can pack prebuilds that were copied to it.
- */
-export async function prebuild(arch) {
-  await unlessCurrent({
-    what: `prebuilds/linux-${arch} made`,
+/** The stamp lies beside the folder, so that a machine without the compiler can pack prebuilds that were copied to it. */
+function outputOf(arch) {
+  return {
     stamp: `prebuilds/linux-${arch}.stamp`,
     now: manifest(
       ['native', 'scripts/glibc-floor'],
       ['binding.gyp', 'scripts/prebuild.mjs', 'scripts/glibc-floor.mjs', 'node_modules/node-addon-api/package.json'],
     ),
     outputs: files.map((file) => `prebuilds/linux-${arch}/${file}`),
-    build: async () => {
-      const reason = whyNotPrebuild(arch);
-      if (reason !== null)
-        throw new Error(`prebuilds/linux-${arch} is missing or stale, and cannot be made: ${reason}`);
-      await build(arch);
-    },
+  };
+}
+
+/** Throws if a prebuild that is not current cannot be made here: before anything is built, because a build takes minutes. */
+export function requireCompilers(architectures) {
+  for (const arch of architectures.filter((name) => !isCurrent(outputOf(name)))) {
+    const reason = whyNotPrebuild(arch);
+    if (reason !== null) throw new Error(`prebuilds/linux-${arch} is missing or stale, and cannot be made: ${reason}`);
+  }
+}
+
+/** Makes the prebuild of an architecture unless it is there and current. */
+export async function prebuild(arch) {
+  await unlessCurrent({
+    what: `prebuilds/linux-${arch} made`,
+    ...outputOf(arch),
+    build: () => build(arch),
   });
 }
 
@@ -110,6 +117,8 @@ if (isMain(import.meta.url)) {
     const unknown = named.find((arch) => !(arch in targets));
     if (unknown)
       throw new Error(`${unknown} is not a shipped architecture; expected ${Object.keys(targets).join(' or ')}`);
-    for (const arch of named.length > 0 ? named : Object.keys(targets)) await prebuild(arch);
+    const architectures = named.length > 0 ? named : Object.keys(targets);
+    requireCompilers(architectures);
+    for (const arch of architectures) await prebuild(arch);
   });
 }

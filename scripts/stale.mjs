@@ -30,14 +30,22 @@ export function changesBetween(before, now) {
   return [...new Set(lines.map((line) => line.split(' ')[0]))];
 }
 
+/** Returns whether every output exists and was built from `now`. */
+export function isCurrent({ stamp, now, outputs }) {
+  const path = join(root, stamp);
+  return (
+    existsSync(path) && readFileSync(path, 'utf8') === now && outputs.every((output) => existsSync(join(root, output)))
+  );
+}
+
 /**
  * Builds unless the stamp says `now` and every output exists. `build` gets the changes since the last build, or null if
  * they are not known. The stamp's first line tells of a build that runs or has failed.
  */
 export async function unlessCurrent({ what, stamp, now, outputs, build }) {
+  if (isCurrent({ stamp, now, outputs })) return;
   const path = join(root, stamp);
   const before = existsSync(path) ? readFileSync(path, 'utf8') : null;
-  if (before === now && outputs.every((output) => existsSync(join(root, output)))) return;
   const started = performance.now();
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${UNFINISHED}${now}`);

@@ -11,7 +11,7 @@ import { bootstrapTypeScript } from './bootstrap.mjs';
 import { files as binaries } from './check-prebuilds.mjs';
 import { nodeBinary, postject } from './fetch-programs.mjs';
 import { readJson } from './packages.mjs';
-import { prebuild, targets } from './prebuild.mjs';
+import { prebuild, requireCompilers, targets } from './prebuild.mjs';
 import { capture, findTool, isMain, main, root } from './run.mjs';
 import { manifest, unlessCurrent } from './stale.mjs';
 
@@ -35,7 +35,7 @@ function filesBelow(path, wanted) {
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
 }
 
-/** The packages that run with umaprobe, with their dependencies; node-addon-api is for builds from source. */
+/** The packages that run with umaprobe, with their dependencies. */
 function packagesToRun() {
   const found = new Set();
   const visit = (name, from) => {
@@ -47,7 +47,7 @@ function packagesToRun() {
     found.add(path);
     for (const other of Object.keys(readJson(join(root, path, 'package.json')).dependencies ?? {})) visit(other, path);
   };
-  for (const name of Object.keys(dependencies).filter((name) => name !== 'node-addon-api')) visit(name, '');
+  for (const name of Object.keys(dependencies)) visit(name, '');
   return [...found];
 }
 
@@ -138,6 +138,7 @@ async function build(arch) {
 /** Makes the file of an architecture unless it is there and current. */
 export async function standalone(arch) {
   await bootstrapTypeScript();
+  requireCompilers([arch]);
   await prebuild(arch);
   if (findTool(`${targets[arch].prefix}strip`) === null)
     throw new Error(`no ${targets[arch].prefix}strip here (Debian: apt-get install ${targets[arch].debian})`);

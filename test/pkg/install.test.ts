@@ -3,8 +3,7 @@
 import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
-import { npmCli } from '../../scripts/fetch-programs.mjs';
-import { napiHeaders } from '../../scripts/native-build.mjs';
+import { packageManager } from '../../scripts/fetch-programs.mjs';
 import { nodeOnly, pathWith, runInSandbox } from '../support/sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -42,7 +41,15 @@ describe('npm install, with scripts allowed', () => {
       // npm tells of a newer npm on some days.
       npm_config_update_notifier: 'false',
     };
-    const { status, stdout, stderr } = runInSandbox(folder, env, 'node', npmCli(major), 'install', ...flags, tarball);
+    const { status, stdout, stderr } = runInSandbox(
+      folder,
+      env,
+      'node',
+      packageManager('npm', `^${major}`),
+      'install',
+      ...flags,
+      tarball,
+    );
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/^\s*added \d+ packages in \S+\s*$/);
     expect(existsSync(join(folder, 'node_modules', 'umaprobe', 'dist', 'cli.js'))).toBe(true);
@@ -51,10 +58,9 @@ describe('npm install, with scripts allowed', () => {
 });
 
 describe('without a binary that fits', () => {
-  it('the command of the error builds one, with a compiler and no python, and then it works', (context) => {
-    if (napiHeaders() === null) context.skip('no Node headers here');
+  it('the command of the error builds one, with a compiler and no python, and then it works', () => {
     const folder = withoutPrebuilds();
-    const PATH = pathWith('node', 'sh', 'c++', 'as', 'ld');
+    const PATH = pathWith('node', 'npm', 'sh', 'c++', 'as', 'ld');
     const build = runInSandbox('/', { PATH }, 'sh', '-c', buildCommand(folder));
     expect(build).toMatchObject({ status: 0, stderr: expect.stringContaining(`built ${built(folder)}`) });
     const env = { PATH: pathWith('node') };

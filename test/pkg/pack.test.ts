@@ -11,7 +11,7 @@ const { app, clone, files, unpackedSize } = inject('packed');
 const paths = files.map((file) => file.path);
 
 const shipped = [
-  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|binding\.gyp|CMakeLists\.txt)$/,
+  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md)$/,
   /^dist\/.+\.(js|d\.ts)$/,
   /^dist\/(report\/page\.css|(machine|record|snapshot)-validator\.cjs|cjs\/package\.json|umaprobe\.1)$/,
   /^skills\/umaprobe\/SKILL\.md$/,
@@ -21,7 +21,7 @@ const shipped = [
   /^docs\/([\w/-]+\.md|screen\.svg)$/,
   /^lib\/machines\/[\w-]+\.json$/,
   /^schemas\/.+\.json$/,
-  /^native\/.+\.(cc|h|map)$/,
+  /^native\/(binding\.gyp|.+\.(cc|h|map))$/,
   /^prebuilds\/README\.md$/,
   /^prebuilds\/linux-(x64|arm64)\/(umaprobe\.glibc\.node|umaprobe-guard|umasim-nvidia-smi|libumasim(-cudart1[123])?\.so)$/,
   /^scripts\/(native-build|direct-build|run)\.mjs$/,
@@ -33,7 +33,7 @@ describe('the tarball', () => {
   });
 
   it('holds what a user and a build from source need', () => {
-    const wanted = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'binding.gyp', 'CMakeLists.txt'];
+    const wanted = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'];
     wanted.push(
       ...Object.keys(PACKAGE_DOORS).flatMap((door) => [`dist/${door}.js`, `dist/${door}.d.ts`, `dist/cjs/${door}.js`]),
       'dist/cli.js',
@@ -45,7 +45,7 @@ describe('the tarball', () => {
       'lib/machines/gb10.json',
       'scripts/native-build.mjs',
     );
-    wanted.push('native/addon.cc', 'native/addon.map', 'native/sim/abi/exports.map');
+    wanted.push('native/binding.gyp', 'native/addon.cc', 'native/addon.map', 'native/sim/abi/exports.map');
     expect(wanted.filter((path) => !paths.includes(path))).toEqual([]);
   });
 
