@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { UmaError } from '../../base/errors.ts';
 import { packageRoot } from '../../root.ts';
 import type { NativeBinding } from './contract.ts';
+import { explainFailedLoad, failedLoad } from './load-failure.ts';
 
 /** A loaded binary and its exports. */
 interface Loaded {
@@ -54,7 +55,7 @@ function fileBeside(name: string): string {
   loaded ??= load(packageRoot());
   const path = join(dirname(loaded.path), name);
   if (existsSync(path)) return path;
-  throw missing('LIBRARY_MISSING', name, `it is not beside ${loaded.path}. ${remedy(packageRoot())}`);
+  throw missing('LIBRARY_MISSING', name, `it is not beside ${loaded.path}: install umaprobe again`);
 }
 
 /**
@@ -104,7 +105,7 @@ export function load(root: string): Loaded {
     throw missing(
       'LOAD_FAILED',
       path,
-      `the file exists but cannot be loaded: ${messageOf(cause)}. ${remedy(root)}`,
+      `the file exists but cannot be loaded: ${messageOf(cause)}. ${explainFailedLoad(failedLoad(path, root, cause))}`,
       cause,
     );
   }
@@ -142,7 +143,7 @@ function find(root: string): string {
   throw missing(
     'LIBRARY_MISSING',
     'umaprobe.node',
-    `no native binary for ${process.platform}-${process.arch}. ${remedy(root)} Tried: ${tried.join(' ')}`,
+    `no native binary for ${process.platform}-${process.arch}. ${explainFailedLoad(failedLoad(null, root, tried))} Tried: ${tried.join(' ')}`,
   );
 }
 
@@ -167,30 +168,6 @@ function isPackage(root: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The user's remedy on this platform. */
-function remedy(root: string): string {
-  if (process.platform !== 'linux')
-    return `umaprobe reads the memory of Linux machines; on ${process.platform} it has nothing to read.`;
-  if (isMusl())
-    return 'umaprobe needs glibc, as the NVIDIA driver does; this is a musl system (Alpine): use a Debian, Ubuntu or Red Hat image.';
-  if (process.arch !== 'x64' && process.arch !== 'arm64')
-    return `umaprobe ships binaries for x64 and arm64; this is ${process.arch}. ${buildCommand(root)}`;
-  return buildCommand(root);
-}
-
-/** Names the package's folder, so that it works from every folder and with every package manager. */
-function buildCommand(root: string): string {
-  const script = join(root, 'scripts', 'native-build.mjs');
-  // The standalone file has no such script.
-  if (!existsSync(script)) return 'The package of npm can be built from source.';
-  return `With a C++17 compiler, build it from source: node ${/^[\w@%+=:,./-]+$/.test(script) ? script : `'${script}'`}`;
-}
-
-function isMusl(): boolean {
-  const report = process.report?.getReport() as { header?: { glibcVersionRuntime?: string } } | undefined;
-  return report?.header !== undefined && report.header.glibcVersionRuntime === undefined;
 }
 
 /** An error's message on one line. */
