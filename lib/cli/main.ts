@@ -51,7 +51,7 @@ async function dispatch(argv: readonly string[], surroundings: Surroundings): Pr
   if (entry === undefined) throw new UsageError(`"${name}" is not a command.`);
   const command = await lazy(() => listed(entry))();
   try {
-    const parsed = parse(command, args);
+    const parsed = parse(command, args, typed ? name : null);
     if (parsed.values.help === true) return print((inFull ? commandHelp : shortCommandHelp)(command, stdout), stdout);
     const context: Context = { ...parsed, commands: loadCommands, ...surroundings };
     if (parsed.values.version === true) return show(await (await loadVersion()).run(context), context);

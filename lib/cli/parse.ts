@@ -7,6 +7,7 @@ import { COMMANDS, DEFAULT_COMMAND, find, groups, members } from './commands/ind
 import type { ListedCommand, OptionTable, OptionValues } from './core/command.ts';
 import { GLOBAL_OPTIONS } from './core/options.ts';
 import { UsageError } from './core/usage.ts';
+import { FOREIGN_COMMANDS, FOREIGN_OPTIONS, NEEDLESS_OPTIONS } from './foreign-words.ts';
 
 export interface Route {
   /** Name of the command; of the default one if none was typed. */
@@ -43,6 +44,7 @@ function commandHint(word: string): string {
   const known = [...new Set([...names.flatMap((name) => [name, ...name.split(' ')]), ...groups()])];
   const near = nearest(word, known);
   if (/^[–—−]/.test(word)) return ' An option begins with two hyphens: --.';
+  if (Object.hasOwn(FOREIGN_COMMANDS, word)) return ` ${FOREIGN_COMMANDS[word]}`;
   if (near === null) return '';
   const whole = known.includes(near) && !names.includes(near) ? names.find((name) => name.endsWith(` ${near}`)) : near;
   return ` Did you mean umaprobe ${whole ?? near}?`;
@@ -88,8 +90,12 @@ function firstWord(argv: readonly string[]): number | null {
   return null;
 }
 
-/** Options and arguments of one command, each checked. */
-export function parse(command: ListedCommand, args: readonly string[]): Parsed {
+/**
+ * Options and arguments of one command, each checked.
+ *
+ * @param called the command as the user named it; null: the default one, which was not named.
+ */
+export function parse(command: ListedCommand, args: readonly string[], called: string | null = command.name): Parsed {
   const table: OptionTable = { ...GLOBAL_OPTIONS, ...command.options };
   const { values, positionals, tokens } = parseArgs({
     // The words of a program may be more than the parser takes.
@@ -108,7 +114,7 @@ export function parse(command: ListedCommand, args: readonly string[]): Parsed {
   for (const token of tokens) {
     // Options after a program without "--" may be the program's.
     const isOurs = program === null || token.index < program;
-    if (token.kind === 'option' && isOurs) checkOption(token, args[token.index] ?? '', table, command.name);
+    if (token.kind === 'option' && isOurs) checkOption(token, args[token.index] ?? '', table, called);
   }
   if (program !== null) throw new UsageError(dashesMissing(command, args, program));
   checkRepeats(
@@ -135,10 +141,12 @@ interface OptionToken {
 }
 
 /** @param typed the whole word: `-json` is a group of four options for the parser. */
-function checkOption(token: OptionToken, typed: string, table: OptionTable, command: string): void {
+function checkOption(token: OptionToken, typed: string, table: OptionTable, command: string | null): void {
   const spec = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
   if (spec === undefined) {
-    throw new UsageError(`${command} has no option ${token.rawName}.${optionHint(token, typed, table)}`);
+    const needless = NEEDLESS_OPTIONS[command ?? '']?.[token.name];
+    const hint = needless === undefined ? optionHint(token, typed, table) : ` ${needless}`;
+    throw new UsageError(`${command === null ? 'There is' : `${command} has`} no option ${token.rawName}.${hint}`);
   }
   if (spec.type === 'boolean' && token.value !== undefined) {
     throw new UsageError(`${token.rawName} takes no value, got "${token.value}".`);
@@ -149,26 +157,9 @@ function checkOption(token: OptionToken, typed: string, table: OptionTable, comm
   }
 }
 
-/** Options as vLLM, SGLang, llama.cpp and web servers call them, by which they are looked for here. */
-const FOREIGN: Readonly<Record<string, string>> = {
-  tp: 'tensor-parallel',
-  ctx: 'context',
-  'ctx-size': 'context',
-  'context-length': 'context',
-  'max-model-len': 'context',
-  'max-num-seqs': 'sequences',
-  'kv-cache-dtype': 'kv-dtype',
-  quant: 'dtype',
-  quantization: 'dtype',
-  'gpu-memory-utilization': 'utilization',
-  'mem-fraction-static': 'utilization',
-  host: 'listen',
-  port: 'listen',
-};
-
 function optionHint({ name, rawName }: OptionToken, typed: string, table: OptionTable): string {
-  const ours = Object.hasOwn(FOREIGN, name) ? (FOREIGN[name] ?? '') : '';
-  if (rawName.startsWith('--') && Object.hasOwn(table, ours)) return ` Did you mean --${ours}?`;
+  const ours = Object.hasOwn(FOREIGN_OPTIONS, name) ? (FOREIGN_OPTIONS[name] ?? '') : '';
+  if (Object.hasOwn(table, ours)) return ` Did you mean --${ours}?`;
   if (rawName.startsWith('--')) return didYouMean(name, Object.keys(table), '--');
   if (typed.length > 2) return didYouMean(typed.slice(1), Object.keys(table), '--');
   const other = Object.values(table).find(({ short }) => short?.toLowerCase() === name.toLowerCase());
@@ -203,7 +194,7 @@ function checkPositionals(command: ListedCommand, positionals: readonly string[]
   const usage = `umaprobe ${command.name}${command.usage === '' ? '' : ` ${command.usage}`}`;
   if (positionals.length > max) {
     const extra = positionals[max] ?? '';
-    throw new UsageError(`${command.name} ${whyNot(command, extra)}.${misplacedHint(command, extra)}`);
+    throw new UsageError(`${command.name} ${whyNot(command, extra)}.${misplacedHint(command, positionals)}`);
   }
   if (positionals.length < min) throw new UsageError(`An argument is missing: ${usage}.`);
   if (dashes && afterDashes === false) {
@@ -217,11 +208,12 @@ function whyNot({ arguments: { max } }: ListedCommand, extra: string): string {
 }
 
 /** Probable meaning of a word that has no place here: a command, or the value of an option. */
-function misplacedHint({ arguments: { bareWord }, name }: ListedCommand, extra: string): string {
+function misplacedHint({ arguments: { bareWord, max }, name }: ListedCommand, words: readonly string[]): string {
+  const extra = words[max] ?? '';
   if (/^[kmgt]i?b$/i.test(extra)) return ` A size is one word, such as 60${extra}.`;
   if (find(extra) !== undefined) return ` Put the command first: umaprobe ${extra} …`;
   const member = didYouMean(extra, members(name), `umaprobe ${name} `);
   if (member !== '' || bareWord === undefined) return member;
-  if (bareWord.pattern.test(extra)) return ` Did you mean --${bareWord.option} ${extra}?`;
+  if (bareWord.pattern.test(extra)) return ` Did you mean --${bareWord.option} ${bareWord.value?.(words) ?? extra}?`;
   return bareWord.otherwise === undefined ? '' : ` ${bareWord.otherwise}`;
 }

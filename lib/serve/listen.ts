@@ -40,8 +40,13 @@ export function parseListen(what: string, value: string): ListenAddress {
   // "1.2.3": a name that consists of numbers is a mistyped address.
   const isTypo = match?.[2] !== undefined && /^[\d.]+$/.test(host) && isIP(host) !== 4;
   if (match === null || !isAddress || isTypo || port > 65_535)
-    throw invalidValue(what, 'an address and a port, such as 127.0.0.1:16121 or [::1]:16121', value);
+    throw invalidValue(what, `an address and a port, such as ${withLoopback(value)}`, value);
   return { host, port };
+}
+
+/** An example of an address: of a port alone, the loopback's with that port. */
+export function withLoopback(value: string): string {
+  return /^\d{1,5}$/.test(value) ? `127.0.0.1:${value}` : '127.0.0.1:16121 or [::1]:16121';
 }
 
 /** @throws TypeError where other machines would reach the server and no token is asked for. */

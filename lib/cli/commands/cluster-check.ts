@@ -10,7 +10,7 @@ import { flag, isGiven } from '../core/options.ts';
 import { EXACT } from '../core/reading-options.ts';
 import { optionTable, ownOptions, typedText } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
-import { MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
+import { HOSTS_ARGUMENTS, MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
 import { checkSizeAlone, estimateOptions, MODEL_OPTIONS, modelOf } from './estimate.ts';
 import { fitOptionsOf, PROGRAM_OPTIONS } from './fit.ts';
 
@@ -50,7 +50,7 @@ export const clusterCheckCommand: Command = {
     },
   ],
   readsMachine: false,
-  arguments: { min: 0, max: 1, afterDashes: false },
+  arguments: HOSTS_ARGUMENTS,
   async run(context) {
     const machines = machinesOf(context, NAME);
     const { values } = context;

@@ -4,7 +4,7 @@ import { formatBytes, formatDuration, MiB } from '../../base/format.ts';
 import { openNamedFile, readNamedFile } from '../../base/named-path.ts';
 import { checkHosts, hostsOfFile } from '../../run/cluster/hosts.ts';
 import { CLUSTER, type ClusterOptions } from '../../run/cluster/options.ts';
-import type { Context } from '../core/command.ts';
+import type { Arguments, Context } from '../core/command.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 import { isGiven, text } from '../core/options.ts';
 import { openProgress } from '../core/progress.ts';
@@ -21,20 +21,29 @@ const FILE = {
 
 export const MACHINE_OPTIONS = { ...CLUSTER, ...FILE };
 
+/** Only -: machines are named by an option. */
+export const HOSTS_ARGUMENTS: Arguments = {
+  min: 0,
+  max: 1,
+  afterDashes: false,
+  bareWord: { option: 'hosts', pattern: /^[\w.@:/-]+$/, value: (words) => words.join(',') },
+};
+
 export function machinesOf({ positionals, rest, stdin, values }: Context, command: string): ClusterOptions {
-  const [word, ...more] = [...positionals, ...rest];
+  const words = [...positionals, ...rest];
+  const [word] = words;
   const { hosts, ...options } = typedOptions(values, CLUSTER, command);
   const hostfile = text(values, 'hostfile');
-  if (more.length > 0 || (word !== undefined && word !== '-'))
-    throw new UsageError(`"${word === '-' ? more[0] : word}" is no option; machines are named by --hosts.`);
+  const name = words.find((each, at) => at > 0 || each !== '-');
+  if (name !== undefined) throw new UsageError(`"${name}" is no option. Did you mean --hosts ${name}?`);
   const given = [word === '-' ? '-' : null, hosts && '--hosts', hostfile && '--hostfile'].filter(
-    (name) => name != null,
+    (source) => source != null,
   );
   if (given.length === 0)
     throw new UsageError('Which machines? Give --hosts spark-1,spark-2, --hostfile, or - for answers from a pipe.');
   if (given.length > 1) throw new UsageError(`${given.join(' and ')} both say which machines: give one.`);
   if (word === '-') {
-    const option = ['deadline', 'command', 'copy'].find((name) => isGiven(values, name));
+    const option = ['deadline', 'command', 'copy'].find((each) => isGiven(values, each));
     if (option === undefined) return { answers: fromPipe(stdin), ...options };
     throw new UsageError(`--${option} is for hosts that are asked; - reads what has been printed.`);
   }

@@ -14,7 +14,7 @@ import { EXACT } from '../core/reading-options.ts';
 import { renderOptionsFor } from '../core/terminal.ts';
 import { optionTable, ownOptions } from '../core/typed-options.ts';
 import { UsageError } from '../core/usage.ts';
-import { copyText, MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
+import { copyText, HOSTS_ARGUMENTS, MACHINE_OPTIONS, machinesOf, unlessInterrupted } from './cluster-shared.ts';
 
 const NAME = 'cluster';
 
@@ -43,7 +43,7 @@ export const clusterCommand: Command = {
     },
   ],
   readsMachine: false,
-  arguments: { min: 0, max: 1, afterDashes: false },
+  arguments: HOSTS_ARGUMENTS,
   async run(context) {
     const { values } = context;
     const options = machinesOf(context, NAME);

@@ -92,6 +92,7 @@ export const fitCommand: Command = {
 async function run(context: Context): Promise<CommandOutcome> {
   const { json, positionals, rest, values } = context;
   const named = [...positionals, ...rest];
+  refuseParted(named);
   checkQuestion(values, named);
   if (named.length > 1) return runTogether(context, named);
   const asked = subjectOf(values, named);
@@ -258,6 +259,12 @@ function checkQuestion(values: OptionValues, words: readonly string[]): void {
 
 /** Subject of the question. */
 type Subject<M = string | ModelDescription> = { bytes: number } | { model: M };
+
+/** "60 GiB" are two models to the parser. */
+function refuseParted(named: readonly string[]): void {
+  const unit = named.findIndex((word, at) => /^[kmgt]i?b$/i.test(word) && /^[\d.]+$/.test(named[at - 1] ?? ''));
+  if (unit > 0) throw new UsageError(`A size is one word. Did you mean --bytes ${named[unit - 1]}${named[unit]}?`);
+}
 
 /** null: a table without a model. */
 function subjectOf(values: OptionValues, named: readonly string[]): Subject | null {

@@ -1,5 +1,5 @@
 import { serve } from '../../serve/index.ts';
-import { checkReach, DEFAULT_LISTEN, parseListen } from '../../serve/listen.ts';
+import { checkReach, DEFAULT_LISTEN, parseListen, withLoopback } from '../../serve/listen.ts';
 import { SERVE } from '../../serve/options.ts';
 import { type Command, finished } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
@@ -24,7 +24,12 @@ export const serveCommand: Command = {
     },
     { command: 'umaprobe serve --hosts spark-1,spark-2', means: 'a page of two machines' },
   ],
-  arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'listen', pattern: /^[\d.:[\]]+$/ } },
+  arguments: {
+    min: 0,
+    max: 0,
+    afterDashes: false,
+    bareWord: { option: 'listen', pattern: /^[\d.:[\]]+$/, value: ([word = '']) => withLoopback(word) },
+  },
   async run({ json, stdout, values }) {
     if (json) throw new UsageError('serve answers over HTTP; --json does not apply.');
     const options = typedOptions(values, SERVE, NAME);

@@ -30,6 +30,8 @@ export interface Example {
 export interface BareWord {
   option: string;
   pattern: RegExp;
+  /** The option's value, made of all the arguments. Default: the word itself. */
+  value?: (words: readonly string[]) => string;
   /** The hint for a word that does not look so. */
   otherwise?: string;
 }

@@ -66,9 +66,13 @@ async function find(model: string, search: Search): Promise<ModelFacts> {
     call: `model ${JSON.stringify(model)}`,
     status: null,
     name: 'ENOENT',
-    message:
-      'there is none; expected a folder, a .gguf or .safetensors file, a config.json, a name in a model store (org/name, or name:tag of Ollama), or hf:org/name on the Hub',
+    message: `there is none; expected a folder, a .gguf or .safetensors file, a config.json, a name in a model store (org/name, or name:tag of Ollama), or hf:org/name on the Hub${hubHint(model)}`,
   });
+}
+
+/** " (hf:Qwen/Qwen3-32B)" for what may be a name there. */
+function hubHint(model: string): string {
+  return !looksLikePath(model) && /^[\w.-]+\/[\w.-]+$/.test(model) ? `: hf:${model}` : '';
 }
 
 function looksLikePath(model: string): boolean {

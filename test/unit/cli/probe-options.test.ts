@@ -93,7 +93,7 @@ describe('options', () => {
       level: {
         type: 'string',
         placeholder: '<1|2|3>',
-        summary: 'What to drop (default 3)',
+        summary: 'What to drop (default 1)',
         values: ['1', '2', '3'],
         schema: { type: 'string', enum: ['1', '2', '3'] },
       },
@@ -153,7 +153,7 @@ describe('exit codes', () => {
   it.each([
     ['limit', 0],
     ['out-of-memory', 0],
-    ['floor', 6],
+    ['floor', 0],
     ['pressure', 6],
     ['contiguity', 6],
     ['timeout', 6],
@@ -161,6 +161,16 @@ describe('exit codes', () => {
     ['failed', 1],
     ['lost', 1],
   ] as const)('of a stress test: %s', (state, code) => expect(stressExit(stressOf({ state }), null)).toBe(code));
+
+  it('of a stress test that the guard ended at the floor', () => {
+    const reading = { memAvailable: 8 * GiB, freeInCpuLists: null, pressureFull: null };
+    const guard = { reason: 'floor', ...reading, stoppedAfterMs: 4, freedAfterMs: 31, left: false } as const;
+    expect(stressExit(stressOf({ state: 'floor', guard }), null)).toBe(6);
+  });
+
+  it.each(['floor', 'share'] as const)('of a stress test that allocated nothing above the %s', (state) =>
+    expect(stressExit(stressOf({ state, maxBytes: 0 }), null)).toBe(1),
+  );
 
   it('of a stress test that allocated nothing is not 0', () =>
     expect(stressExit(stressOf({ state: 'out-of-memory', maxBytes: 0 }), null)).toBe(1));

@@ -61,7 +61,7 @@ const REFUSED: Readonly<Record<string, readonly Row[]>> = {
       ['--hostfile', file('hosts', '# two\na slots=1\na;b\n')],
       /: --hostfile "[^"]+", line 3 is "a;b"; expected a name of ~\/\.ssh\/config/,
     ],
-    [['spark-1'], '"spark-1" is no option; machines are named by --hosts.'],
+    [['spark-1'], '"spark-1" is no option. Did you mean --hosts spark-1?'],
     [['--hosts', 'a', '--expect', '2'], '--expect needs -: of hosts each is expected.'],
     [['-', '--deadline', '5s'], '--deadline is for hosts that are asked'],
     [['--hosts', 'a', '--deadline', '0s'], '--deadline "0s" is outside 1ms to 10m.'],
