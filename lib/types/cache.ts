@@ -191,18 +191,25 @@ export interface EvictReport extends CacheReport {
 /** Result of `dropCaches()`. */
 export interface DropReport extends CacheReport {
   schema: 'umaprobe/cache-drop/1';
+  /** True: nothing was changed. */
+  dryRun: boolean;
   level: 1 | 2 | 3;
   /** The memory that the level frees, as text. */
   meaning: string;
-  by: 'write' | 'sudo';
+  /** What the level was expected to free, in bytes: by the counters before it, driver pools as far as they are seen. */
+  expectedBytes: Natural;
+  /** null: a dry run. */
+  by: 'write' | 'sudo' | null;
   /**
    * `sync` before the drop; null: not done. `finished` false: still writing at its time limit; the drop was done
    * anyway.
    */
   sync: { durationMs: Amount; finished: boolean } | null;
-  dropMs: Amount;
+  /** null: a dry run. */
+  dropMs: Amount | null;
+  /** Of a dry run: the counters before, twice. */
   receipt: Receipt;
-  /** Increase of the next GPU allocation's limit, immediately and after reclaim. null: no unified device. */
+  /** Increase of the next GPU allocation's limit, immediately and after reclaim. null: no unified device, or a dry run. */
   nextAllocation: { immediate: Integer | null; afterReclaim: Integer | null } | null;
   /**
    * "2 model files (35.40 GiB (38.01 GB) cached) are mapped by vllm (4242): pages that are not in use at this moment

@@ -2,6 +2,7 @@
 import { clean, formatBytes } from '../../base/format.ts';
 import { readHostMemory } from '../../core/host/meminfo-within.ts';
 import { othersSentence } from '../../core/memory/others.ts';
+import { isMaximum } from '../../show/render/text/stress.ts';
 import type { LayoutReport, ProbeEvent, ProfileReport, StressReport, SweepReport } from '../../types/index.ts';
 import type { Context } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
@@ -115,6 +116,6 @@ export function sweepExit(report: SweepReport, signalCode: number | null): numbe
 }
 
 export function stressExit(report: StressReport, signalCode: number | null): number {
-  const code = exitOfState(report, signalCode);
+  const code = isMaximum(report) ? EXIT.success : exitOfState(report, signalCode);
   return code === EXIT.success && report.maxBytes <= 0 ? EXIT.negative : code;
 }

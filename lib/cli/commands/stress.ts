@@ -18,7 +18,7 @@ export const stressCommand: Command = {
   description:
     'Allocates in a child process, starting small. The cost of each step is predicted from the last one and checked against the floor first; near the limit steps are halved. A native thread watches the machine throughout. ' +
     'Reports the maximum, what limited it, and what did not come back.\n' +
-    'Exit code: 0 limit or out-of-memory, 6 share, floor, pressure, contiguity or timeout (the maximum is still valid), 1 failed or lost, 130 Ctrl-C.',
+    'Exit code: 0 the maximum was found, or --max held; 6 stopped before by the guard, pressure, contiguity or a time limit (what was held is valid), 1 failed, lost or nothing allocated, 130 Ctrl-C.',
   options: optionTable(FULL, REPORTS, STRESS),
   examples: [
     { command: 'umaprobe stress', means: 'the most that can be held at once' },

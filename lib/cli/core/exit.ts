@@ -41,7 +41,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, short: string, mor
   [
     '6',
     'stopped by a floor, the guard or a time limit',
-    'The results so far are valid; so is the maximum of `stress`. `guard` and `launch`: the guard stopped the program. `profile`: the memory did not come back. Also a journal that could no longer be written, and a kernel or file system that does not answer',
+    'The results so far are valid, of `stress` as a lower bound. `guard` and `launch`: the guard stopped the program. `profile`: the memory did not come back. Also a journal that could no longer be written, and a kernel or file system that does not answer',
   ],
   ['7', 'doctor found failures, or cluster a danger', 'Not 2, so that a script can tell them from its own mistake'],
   [

@@ -5,10 +5,12 @@ import { toUmaError } from '../../base/errors.ts';
 import { isFailure } from '../../base/facts.ts';
 import { type CheckedOf, checkOptions } from '../../base/options.ts';
 import type { DropReport, Snapshot } from '../../types/index.ts';
+import { droppable } from '../memory/droppable.ts';
 import { unifiedDevice } from '../memory/headroom.ts';
 import { refuseUnderPressure } from '../memory/pressure.ts';
 import { mappedModelWarnings } from './mapped-models.ts';
 import { DROP, type DropOptions } from './options.ts';
+import { poolOf, slabAndPools } from './prepare/pool.ts';
 import { difference, receipt, snapshotCounters } from './receipt.ts';
 import type { Sysctl } from './sysctl.ts';
 import { assertMayWrite, writeSysctl } from './sysctl-write.ts';
@@ -27,7 +29,7 @@ export async function drop(system: System, given: DropOptions): Promise<DropRepo
 
 /** The same with checked options; what the kernel does is waited for. */
 export async function dropNow(system: System, options: CheckedOf<typeof DROP>): Promise<DropReport> {
-  const { level, force, sudo } = options;
+  const { dryRun, force, level, sudo } = options;
   const started = performance.now();
   const sysctl: Sysctl = { name: 'drop_caches', level };
   await assertMayWrite(system, sysctl, sudo);
@@ -35,6 +37,26 @@ export async function dropNow(system: System, options: CheckedOf<typeof DROP>): 
   if (!force) refuseUnderPressure(before, 'cache drop');
   // Level 2 drops no page cache, and so no pages that servers have mapped.
   const warnings = level === 2 ? [] : await mappedModelWarnings(system);
+  const plan = {
+    schema: 'umaprobe/cache-drop/1',
+    at: before.at,
+    simulated: system.simulated,
+    dryRun,
+    level,
+    meaning: MEANING[level],
+    expectedBytes: expectedBytes(before, level),
+  } as const;
+  if (dryRun) {
+    const counters = snapshotCounters(before);
+    const nothing = { by: null, sync: null, dropMs: null, nextAllocation: null };
+    return {
+      ...plan,
+      ...nothing,
+      receipt: receipt(counters, counters),
+      warnings,
+      durationMs: performance.now() - started,
+    };
+  }
   const sync = options.sync && level !== 2 ? await syncAll(system, options.syncLimitMs) : null;
   if (sync?.finished === false)
     warnings.push(
@@ -44,11 +66,7 @@ export async function dropNow(system: System, options: CheckedOf<typeof DROP>): 
   const { by, durationMs: dropMs } = await writeSysctl(system, sysctl, sudo);
   const after = await system.takeSnapshot();
   return {
-    schema: 'umaprobe/cache-drop/1',
-    at: before.at,
-    simulated: system.simulated,
-    level,
-    meaning: MEANING[level],
+    ...plan,
     by,
     sync,
     dropMs,
@@ -57,6 +75,13 @@ export async function dropNow(system: System, options: CheckedOf<typeof DROP>): 
     warnings,
     durationMs: performance.now() - started,
   };
+}
+
+function expectedBytes(before: Snapshot, level: 1 | 2 | 3): number {
+  const cache = level === 2 ? 0 : droppable(before.host);
+  if (level === 1) return cache;
+  const pool = poolOf(before, null);
+  return cache + slabAndPools(before.host, pool) + pool.pools;
 }
 
 /** Dirty pages cannot be dropped; sync writes them. It gets a limit: pages that it writes later stay cached. */

@@ -62,9 +62,9 @@ const STOPPABLE = {
 };
 
 export const DROP = {
-  /** 1: page cache. 2: slab and shrinkers, hence the driver's page pools. 3 (default): both. */
-  level: custom<1 | 2 | 3, 3>(checkLevel, {
-    default: 3,
+  /** 1 (default): page cache. 2: slab and shrinkers, hence the driver's page pools. 3: both. */
+  level: custom<1 | 2 | 3, 1>(checkLevel, {
+    default: 1,
     form: 'word',
     words: LEVELS.map(String),
     help: 'What to drop',
@@ -84,6 +84,8 @@ export const DROP = {
   sudo,
   /** Drop even under memory pressure. */
   force: flag({ help: 'Drop even under memory pressure' }),
+  /** Say what would be freed; change nothing. */
+  dryRun: flag({ help: 'Say what would be freed, and change nothing' }),
   ...STOPPABLE,
 };
 

@@ -49,7 +49,7 @@ export async function runLayout(given: unknown, settings: LayoutOptions): Promis
     allocatedBytes,
     consumedBytes,
     consumedFrom: counter === 'cudaFree' ? 'cudaMemGetInfo free' : 'MemAvailable',
-    overheadBytes: consumedBytes === null ? null : consumedBytes - allocatedBytes,
+    overheadBytes: consumedBytes === null ? null : overhead(consumedBytes, allocatedBytes),
     moved,
     settled,
   };
@@ -61,6 +61,15 @@ export async function runLayout(given: unknown, settings: LayoutOptions): Promis
  */
 export function consumedCounter(model: MemoryModel, kind: AllocatorKind): 'memAvailable' | 'cudaFree' {
   return model === 'unified' || liesOnHost(kind) ? 'memAvailable' : 'cudaFree';
+}
+
+/** The counters of other programs move by less meanwhile. */
+const NOISE_SHARE = 0.01;
+
+/** null: memory came from what the counter does not count, the driver's pools, or other programs freed some. */
+function overhead(consumed: number, allocated: number): number | null {
+  const bytes = consumed - allocated;
+  return bytes < -allocated * NOISE_SHARE ? null : bytes;
 }
 
 type LayoutOutcome = Pick<LayoutReport, 'state' | 'reason'>;

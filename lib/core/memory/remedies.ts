@@ -50,9 +50,9 @@ export const ENLARGE_SHM =
   'the size takes no memory until it is used';
 
 const BY_UMAPROBE: Readonly<Record<string, string>> = {
-  [DROP_PAGE_CACHE]: 'umaprobe cache drop --level 1',
+  [DROP_PAGE_CACHE]: 'umaprobe cache drop',
   [DROP_POOLS]: 'umaprobe cache drop --level 2',
-  [DROP_AND_COMPACT]: 'umaprobe cache drop, umaprobe cache compact',
+  [DROP_AND_COMPACT]: 'umaprobe cache drop --level 3, umaprobe cache compact',
 };
 
 /** The shell command, which works anywhere, and the umaprobe command, which reports what it changed. */

@@ -55,7 +55,9 @@ export function segmentsIn(folder: string): string[] {
         call: `record ${folder}`,
         status: null,
         name: code,
-        message: 'there is no recording to read; umaprobe record makes one, and folder (--folder) names another place',
+        message:
+          'nothing was recorded here: begin one with umaprobe record, before what you want to see, or name its folder (--folder). ' +
+          'What the kernel said of earlier is in its log: journalctl -k -b -1',
       },
       { cause },
     );

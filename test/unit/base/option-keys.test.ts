@@ -189,7 +189,7 @@ const REFUSED: readonly (readonly [string, unknown[], string])[] = [
   [
     'dropCaches',
     [3],
-    'dropCaches() takes an object with level, sync, syncLimitMs, sudo, force, signal; it was given 3',
+    'dropCaches() takes an object with level, sync, syncLimitMs, sudo, force, dryRun, signal; it was given 3',
   ],
   ['compact', [{ force: true }], 'compact() has no option "force". It takes always, gate, sudo, signal.'],
   ['compact', [{ gate: { available: 1 } }], 'gate has no option "available". Did you mean availableBytes?'],

@@ -37,7 +37,7 @@ export async function prepareFor(system: System, given: PrepareOptions): Promise
     bytes: options.bytes,
     ...verdictOf({
       refused: refused ?? whyRefused(after),
-      dryRun: options.dryRun,
+      planned: preparation.steps.some(({ state }) => state === 'planned'),
       bytes: options.bytes,
       pool: preparation.pool,
       notPermitted: preparation.refused,

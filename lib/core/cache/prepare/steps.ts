@@ -185,7 +185,8 @@ function dropLevel(context: StepContext, level: 1 | 2, expectedBytes: number, co
     if (options.dryRun)
       return { state: 'planned', reason: `${contents}; about ${formatBoth(expectedBytes)}`, expectedBytes };
     const { signal, sudo } = options;
-    const report = await dropNow(system, { level, sync: true, syncLimitMs: SYNC_LIMIT_MS, sudo, force: true, signal });
+    const write = { sync: true, syncLimitMs: SYNC_LIMIT_MS, sudo, force: true, dryRun: false };
+    const report = await dropNow(system, { level, ...write, signal });
     return { state: 'complete', reason: [contents, ...report.warnings].join('; ') };
   });
 }

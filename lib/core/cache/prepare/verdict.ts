@@ -25,7 +25,8 @@ export function unreachableReason(pool: Pool, bytes: number, fragmented: string 
 export interface PrepareOutcome {
   /** The reason to load nothing now, or why no step can free enough; null: neither. */
   refused: string | null;
-  dryRun: boolean;
+  /** Whether a step is planned: what is there already is no plan. */
+  planned: boolean;
   bytes: number;
   /** Pool at the end; of a dry run the prediction. */
   pool: Pool;
@@ -34,7 +35,7 @@ export interface PrepareOutcome {
 }
 
 export function verdictOf(outcome: PrepareOutcome): Pick<PrepareReport, 'verdict' | 'reason'> {
-  const { bytes, dryRun, notPermitted, pool, refused } = outcome;
+  const { bytes, notPermitted, planned, pool, refused } = outcome;
   if (refused !== null) return { verdict: 'not-enough', reason: refused };
   const { afterReclaim, immediate, reserve, safe } = pool;
   const sum = `${formatBoth(bytes)} and ${formatBytes(reserve.bytes)} for the host`;
@@ -52,7 +53,7 @@ export function verdictOf(outcome: PrepareOutcome): Pick<PrepareReport, 'verdict
   }
   if (immediate !== null && immediate >= bytes + reserve.bytes) {
     const there = formatBoth(immediate);
-    return dryRun
+    return planned
       ? { verdict: 'planned', reason: `after these steps ${there} would be available at once: enough for ${sum}` }
       : { verdict: 'enough', reason: `${there} are available at once: enough for ${sum}` };
   }

@@ -37,7 +37,7 @@ export const pageCache: Row = {
       summary: `${inGiB(cache)} of ${inGiB(total)} GiB look used but hold copies of files (page cache), which give way to a program.`,
       evidence,
       remedy: {
-        text: `nothing to do, or: ${orByUmaprobe(DROP_PAGE_CACHE)}`,
+        text: `before PyTorch loads: ${orByUmaprobe(DROP_PAGE_CACHE)}`,
         command: DROP_PAGE_CACHE,
         needsRoot: true,
         gains: Math.max(0, cache - (snapshot.host.dirty ?? 0)),

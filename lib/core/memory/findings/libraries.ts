@@ -209,8 +209,22 @@ function evidenceOf({ driverVersion, path, reason, version }: LibraryStatus): Ev
     ...text('version', version, path ?? 'the library'),
     ...text('driver', driverVersion, path ?? 'the library'),
     ...text('file', path, 'dlopen'),
-    ...text('reason', reason, 'the library'),
+    ...text('reason', reason === null ? null : withoutSearch(reason), 'the library'),
   ];
+}
+
+const NO_FILE = /^\S*?([\w.-]+): cannot open shared object file: No such file or directory$/;
+
+/** A library that is nowhere is one sentence, without the paths that the loader tried: the document has them. */
+function withoutSearch(reason: string): string {
+  return reason.replaceAll(
+    /ERR_UMA_LIBRARY_MISSING: dlopen \S+ answered LIBRARY_MISSING: (.*?)(?=; ERR_UMA_|$)/g,
+    (all, tried: string) => {
+      if (/ is not installed on this simulated machine$/.test(tried)) return tried;
+      const names = tried.split('; ').map((each) => NO_FILE.exec(each)?.[1]);
+      return names.includes(undefined) ? all : `the file ${names[0]} is not on this computer`;
+    },
+  );
 }
 
 /** "CUDA sees no device, NVML is not installed": the libraries' own messages, with every path tried, are in the document. */

@@ -55,18 +55,51 @@ function evictedLines(report: EvictReport, { width, paint }: RenderOptions): str
 }
 
 export function dropPage(report: DropReport, options: RenderOptions): string[] {
-  const { paint, width } = options;
-  const { level, meaning, simulated, sync } = report;
+  const { dryRun, level, meaning, receipt, simulated } = report;
+  return sections(
+    [...simulatedBand(simulated, options), ...answerLines(report, options)],
+    hanging(`level ${level}  `, meaning, options.width),
+    dryRun ? [] : receiptLines(receipt, options),
+    [...gainLines(report, options), ...timeLines(report, options)],
+  );
+}
+
+/** What became free, and what did not change. */
+function answerLines({ dryRun, expectedBytes, receipt }: DropReport, options: RenderOptions): string[] {
+  if (dryRun) {
+    const sentence = `About ${formatBoth(expectedBytes)} would become free. Nothing was changed.`;
+    return labelled('PLAN', 'notice', sentence, options);
+  }
+  const { cudaFree, freeInCpuLists, memAvailable, memFree } = receipt.change;
+  if (memFree === null) return labelled('DONE', 'notice', 'How much became free is not known.', options);
+  const freed = memFree + (freeInCpuLists ?? 0);
+  if (freed <= 0) return labelled('NOTHING', 'notice', 'No memory became free.', options);
+  return labelled(
+    'FREED',
+    'ok',
+    `${formatBoth(freed)} became free. ${availableChange(freed, memAvailable, cudaFree !== null)}`,
+    options,
+  );
+}
+
+/** A change of MemAvailable below this share of what became free is none: other programs go on meanwhile. */
+const UNCHANGED_SHARE = 0.05;
+
+function availableChange(freed: number, available: number | null, isUnified: boolean): string {
+  if (available === null) return 'How MemAvailable changed is not known.';
+  if (available > freed * UNCHANGED_SHARE)
+    return `MemAvailable rose by ${formatBytes(available)}: every program can use that.`;
+  if (available < -freed * UNCHANGED_SHARE)
+    return `MemAvailable fell by ${formatBytes(-available)}: programs took memory meanwhile.`;
+  const forWhom = isUnified ? '; programs that ask cudaMemGetInfo first see more now' : '';
+  return `MemAvailable did not change: the kernel gives page cache to any program that needs it${forWhom}.`;
+}
+
+function timeLines({ by, dropMs, durationMs, sync }: DropReport, { paint }: RenderOptions): string[] {
   const synced =
     sync === null ? 'no sync' : `sync ${formatDuration(sync.durationMs)}${sync.finished ? '' : ' (not finished)'}`;
-  const withSudo = report.by === 'sudo' ? ' with sudo' : '';
-  const times = `${synced}, drop ${formatDuration(report.dropMs)}${withSudo}, total ${formatDuration(report.durationMs)}`;
-  return sections(
-    simulatedBand(simulated, options),
-    hanging(`level ${level}  `, meaning, width),
-    receiptLines(report.receipt, options),
-    [...gainLines(report, options), paint('dim', times)],
-  );
+  const dropped = dropMs === null ? [] : [synced, `drop ${formatDuration(dropMs)}${by === 'sudo' ? ' with sudo' : ''}`];
+  return [paint('dim', [...dropped, `total ${formatDuration(durationMs)}`].join(', '))];
 }
 
 /** Gain of the drop for programs, and warnings. */

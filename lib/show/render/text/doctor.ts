@@ -1,11 +1,11 @@
-/** The page of doctor: one row per check, and the numbers of checks that apply. */
+/** The page of doctor: whether something is wrong, and one row per check. */
 import { clean } from '../../../base/format.ts';
 import type { CheckResult, CheckStatus, DoctorReport } from '../../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, padEnd } from '../text-layout.ts';
 import { evidenceText } from './evidence.ts';
-import { fitting, sections, simulatedBand } from './frame.ts';
+import { fitting, labelled, sections, simulatedBand } from './frame.ts';
 import { remedyLines } from './remedy.ts';
 
 const STYLES: Readonly<Record<CheckStatus, Style>> = {
@@ -23,36 +23,55 @@ const ORDER: readonly CheckStatus[] = ['fail', 'warn', 'note', 'pass', 'unknown'
 const PASSED_ROWS = 8;
 
 /** The steps by which the page gets shorter in a window of few rows. */
-const SHORTER = { noEvidence: 1, unknownNames: 2 };
+const SHORTER = { noEvidence: 1, unknownNames: 2, noHint: 3 };
 
 export function doctorPage(report: DoctorReport, options: RenderOptions): string[] {
-  return fitting(SHORTER.unknownNames, (step) => pageOf(report, options, step), options);
+  return fitting(SHORTER.noHint, (step) => pageOf(report, options, step), options);
 }
 
-function pageOf({ checks, simulated, summary }: DoctorReport, options: RenderOptions, step: number): string[] {
-  const { fail, note, pass, unknown, warn } = summary;
-  const total = `${pass} passed, ${note} noted, ${warn} warned, ${fail} failed, ${unknown} not judged`;
-  const style: Style = fail > 0 ? 'danger' : warn > 0 ? 'warning' : 'ok';
-  const areCounted = Number.isFinite(options.cut) && pass > PASSED_ROWS;
+function pageOf(report: DoctorReport, options: RenderOptions, step: number): string[] {
+  const { checks, simulated, summary } = report;
+  const areCounted = Number.isFinite(options.cut) && summary.pass > PASSED_ROWS;
   const statuses = ORDER.filter((status) =>
     status === 'unknown' ? step < SHORTER.unknownNames : status !== 'pass' || !areCounted,
   );
   const listed = statuses.flatMap((status) => checks.filter((check) => check.status === status));
-  const unknownIds = checks.filter(({ status }) => status === 'unknown').map(({ id }) => id);
+  const unknownIds = idsOf(checks, 'unknown');
   const named = statuses.includes('unknown') || unknownIds.length === 0 ? [] : [unknownIds.join(', ')];
   const idWidth = Math.max(0, ...listed.map(({ id }) => id.length)) + 2;
   return sections(
-    simulatedBand(simulated, options, { what: 'findings' }),
+    [...simulatedBand(simulated, options, { what: 'findings' }), ...answerLines(report, options)],
     [
       ...listed.flatMap((check) => checkLines(check, { idWidth, evidence: step < SHORTER.noEvidence }, options)),
       ...named.flatMap((ids) => hanging(padEnd('unknown', 9), ids, options.width)),
     ],
-    [
-      ...hanging('', total, options.width).map((line) => options.paint(style, line)),
-      ...(areCounted ? hanging('', 'umaprobe doctor | less: every check', options.width) : []),
-    ],
+    areCounted && step < SHORTER.noHint ? hanging('', 'umaprobe doctor | less: every check', options.width) : [],
   );
 }
+
+/** Whether something is wrong, and how many checks say so. What could not be read is never "passed". */
+function answerLines({ checks, summary }: DoctorReport, options: RenderOptions): string[] {
+  const { fail, note, pass, unknown, warn } = summary;
+  const rest = [...(note > 0 ? [`${note} noted`] : []), ...(unknown > 0 ? [`${unknown} could not be read`] : [])];
+  const say = (label: string, style: Style, answer: string) =>
+    labelled(label, style, `${[answer, ...rest].join('; ')}.`, options);
+  if (fail > 0) {
+    const warned = warn > 0 ? `; ${warn} warned` : '';
+    return say(
+      'FAIL',
+      'danger',
+      `${fail} of ${checks.length} checks failed: ${idsOf(checks, 'fail').join(', ')}${warned}`,
+    );
+  }
+  if (warn > 0)
+    return say('WARN', 'warning', `${warn} of ${checks.length} checks warned: ${idsOf(checks, 'warn').join(', ')}`);
+  if (pass + note === 0)
+    return labelled('UNKNOWN', 'warning', `None of ${checks.length} checks could be read.`, options);
+  return say('OK', 'ok', `Nothing is wrong: ${pass} of ${checks.length} checks passed`);
+}
+
+const idsOf = (checks: readonly CheckResult[], status: CheckStatus) =>
+  checks.filter((check) => check.status === status).map(({ id }) => id);
 
 /** The observation; of a finding that applies also the cause, the evidence and the remedy. */
 function checkLines(

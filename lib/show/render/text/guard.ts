@@ -50,9 +50,7 @@ function facts({
     ['free', bytes('free')],
     ['floor', `${formatBytes(floor.bytes)} of the host's memory: ${floor.from}`],
     ['program', peak.groupBytes === null ? 'not known' : `at most ${formatBytes(peak.groupBytes)}${gpu}`],
-    ...(highestPressure === null
-      ? []
-      : ([['pressure', `no task ran for at most ${formatPercent(highestPressure)} of 10 s`]] as const)),
+    ...(highestPressure === null ? [] : ([['pressure', pressureText(highestPressure)]] as const)),
     ...leftBehind.map(({ bytes, files, where }) => {
       const named = files.length === 0 ? '' : `: ${files.map(clean).join(', ')}`;
       return ['stays', `${formatBytes(bytes)} in ${where}${named}`] as const;
@@ -66,6 +64,12 @@ function facts({
       `${formatCount(readings)} ${readings === 1 ? 'reading' : 'readings'}, ${formatDuration(cpuMs)} of CPU time`,
     ],
   ];
+}
+
+/** The share of a time in which no task ran, because all waited for memory. */
+function pressureText(highest: number): string {
+  const share = formatPercent(highest);
+  return share === formatPercent(0) ? 'waiting for memory: never' : `no task ran for at most ${share} of 10 s`;
 }
 
 /** "4 × drop, 4 × compact, term". */

@@ -57,7 +57,9 @@ function sumsTable(report: LayoutReport, options: RenderOptions): string[] {
     [
       'overhead',
       overheadBytes === null ? 'unknown' : moved(overheadBytes, options.unicode),
-      `consumed minus allocated${share === '' ? '' : `: ${share}`}`,
+      overheadBytes === null && consumedBytes !== null
+        ? 'less was consumed than allocated: the driver’s pools gave the rest, or programs freed memory'
+        : `consumed minus allocated${share === '' ? '' : `: ${share}`}`,
     ],
   ];
   return table(['left', 'right', 'flexible'], rows, options.cut);

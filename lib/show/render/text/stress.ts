@@ -155,7 +155,13 @@ const STATE_STYLES: Readonly<Record<StressState, Style>> = {
 
 function answerLines(report: StressReport, options: RenderOptions): string[] {
   const text = `${maximumText(report)}: ${sentence(report.boundBy)}`;
-  return outcomeLines(report.state, STATE_STYLES[report.state], text, options, advice(report));
+  const [label, style] = isMaximum(report) ? (['maximum', 'ok'] as const) : [report.state, STATE_STYLES[report.state]];
+  return outcomeLines(label, style, text, options, advice(report));
+}
+
+/** Whether the search came to its end by itself: the next step was refused, and nothing stopped it. */
+export function isMaximum({ guard, state }: Pick<StressReport, 'guard' | 'state'>): boolean {
+  return guard === null && (state === 'floor' || state === 'share' || state === 'out-of-memory');
 }
 
 /** States in which the search ended before it had come to the maximum. */

@@ -164,7 +164,7 @@ describe('a stress test', () => {
   it('begins with the outcome, the maximum in both units and what limited it', () => {
     const lines = stressPage(stressOf(), options());
     expect(text(lines.slice(1, 3))).toBe(
-      'FLOOR  103.56 GiB (111.20 GB) can be allocated: MemAvailable 9.3 GiB less the\n       next 1.0 GiB would be below the floor of 8.4 GiB.',
+      'MAXIMUM  103.56 GiB (111.20 GB) can be allocated: MemAvailable 9.3 GiB less the\n         next 1.0 GiB would be below the floor of 8.4 GiB.',
     );
     expect(text(lines)).toMatch(/^Verified +103\.56 GiB \(111\.20 GB\) written and read back/m);
     const hidden = stressOf().steps.length - 5;
