@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { UmaError } from '../../base/errors.ts';
 import { packageRoot } from '../../root.ts';
 import type { NativeBinding } from './contract.ts';
-import { explainFailedLoad, failedLoad } from './load-failure.ts';
+import { explainFailedLoad, failedLoad, whyUnfit } from './load-failure.ts';
 
 /** A loaded binary and its exports. */
 interface Loaded {
@@ -94,6 +94,8 @@ function programBeside(name: string): string {
 /** @internal Loads the binary of the package at `root`; tests load other folders. */
 export function load(root: string): Loaded {
   const path = find(root);
+  const unfit = whyUnfit(path);
+  if (unfit !== null) throw missing('LOAD_FAILED', path, `the file exists but cannot be loaded: ${unfit}`);
   try {
     const require = createRequire(path);
     const binding = require(path) as NativeBinding;
@@ -105,7 +107,7 @@ export function load(root: string): Loaded {
     throw missing(
       'LOAD_FAILED',
       path,
-      `the file exists but cannot be loaded: ${messageOf(cause)}. ${explainFailedLoad(failedLoad(path, root, cause))}`,
+      `the file exists but cannot be loaded: ${messageOf(cause).replace(/\.$/, '')}. ${explainFailedLoad(failedLoad(path, root, cause))}`,
       cause,
     );
   }
@@ -124,11 +126,11 @@ function find(root: string): string {
   }
   refuseBundle(root);
   const require = createRequire(import.meta.url);
-  const tried: string[] = [];
+  const tried: unknown[] = [];
   try {
     return (require('node-gyp-build') as NodeGypBuild).path(root);
   } catch (error) {
-    tried.push(messageOf(error));
+    tried.push(error);
   }
   try {
     return (require('bindings') as Bindings)({
@@ -138,12 +140,12 @@ function find(root: string): string {
       path: true,
     });
   } catch (error) {
-    tried.push(messageOf(error));
+    tried.push(error);
   }
   throw missing(
     'LIBRARY_MISSING',
     'umaprobe.node',
-    `no native binary for ${process.platform}-${process.arch}. ${explainFailedLoad(failedLoad(null, root, tried))} Tried: ${tried.join(' ')}`,
+    `no native binary for ${process.platform}-${process.arch}. ${explainFailedLoad(failedLoad(null, root, tried[0]))} Tried: ${tried.map(messageOf).join(' ')}`,
   );
 }
 
@@ -159,15 +161,15 @@ function missing(name: string, call: string, message: string, cause?: unknown): 
  * @throws UmaError ERR_UMA_LIBRARY_MISSING, nativeName BUNDLED.
  */
 export function refuseBundle(root: string): void {
-  if (root === '' || !isPackage(root)) throw missing('BUNDLED', 'umaprobe.node', BUNDLED);
-}
-
-function isPackage(root: string): boolean {
+  let isPackage = false;
   try {
-    return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name?: unknown }).name === 'umaprobe';
-  } catch {
-    return false;
+    const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name?: unknown };
+    isPackage = root !== '' && name === 'umaprobe';
+  } catch (error) {
+    const load = failedLoad(null, root, error);
+    if (load.denied !== null) throw missing('LIBRARY_MISSING', 'umaprobe.node', explainFailedLoad(load), error);
   }
+  if (!isPackage) throw missing('BUNDLED', 'umaprobe.node', BUNDLED);
 }
 
 /** An error's message on one line. */

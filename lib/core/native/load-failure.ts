@@ -18,6 +18,8 @@ export interface FailedLoad {
   options: string;
   /** Whether Node's permission model lets this process read the file; null: the model is off. */
   mayRead: ((file: string) => boolean) | null;
+  /** The file that the permission model did not let Node read; null: none. */
+  denied: string | null;
   /** Version of glibc; null: another C library. */
   glibc: string | null;
   /** /proc/self/mountinfo, empty if it cannot be read. */
@@ -26,13 +28,27 @@ export interface FailedLoad {
   selinux: boolean;
 }
 
+/**
+ * Why a file is not loaded at all: it is no library, is cut off (the loader would read behind its end, which ends the
+ * process), or is for another processor. null: the loader decides.
+ */
+export function whyUnfit(path: string, arch: string = process.arch): string | null {
+  const elf = readElf(path);
+  if (elf === null) return null;
+  if (!elf.isElf) return 'it is no library: install umaprobe again';
+  if (elf.size < elf.least)
+    return `it is damaged: it has ${elf.size} bytes, and its header says ${elf.least}: install umaprobe again`;
+  if (elf.arch === arch) return null;
+  return `it is for ${elf.arch}, and this Node is for ${arch}: install umaprobe on this machine, and copy no node_modules`;
+}
+
 interface Permission {
   has(scope: string, reference?: string): boolean;
 }
 
 /** The load of `path` that ended with `error`. */
 export function failedLoad(path: string | null, root: string, error: unknown): FailedLoad {
-  const { code, message } = error instanceof Error ? (error as NodeJS.ErrnoException) : { message: String(error) };
+  const { code, message, resource } = error as NodeJS.ErrnoException & { resource?: string };
   const { permission } = process as { permission?: Permission };
   const report = process.report?.getReport() as { header?: { glibcVersionRuntime?: string } } | undefined;
   return {
@@ -44,6 +60,7 @@ export function failedLoad(path: string | null, root: string, error: unknown): F
     arch: process.arch,
     options: [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' '),
     mayRead: permission === undefined ? null : (file) => permission.has('fs.read', file),
+    denied: code === 'ERR_ACCESS_DENIED' ? (resource ?? null) : null,
     glibc: report?.header?.glibcVersionRuntime ?? null,
     mounts: textOf('/proc/self/mountinfo'),
     selinux: textOf('/sys/fs/selinux/enforce').trim() === '1',
@@ -65,7 +82,6 @@ const CAUSES: readonly ((load: FailedLoad) => string | null)[] = [
   ofNodeOptions,
   ofPermission,
   ofMusl,
-  ofFile,
   ofGlibc,
   ofMount,
   ofSelinux,
@@ -85,26 +101,18 @@ function ofNodeOptions({ code, options, mayRead }: FailedLoad): string | null {
   return "Node's permission model forbids addons: add --allow-addons.";
 }
 
-function ofPermission({ path, root, mayRead }: FailedLoad): string | null {
+function ofPermission({ path, root, mayRead, denied }: FailedLoad): string | null {
   const folder = join(root, '/');
-  if (mayRead === null || mayRead(path ?? join(root, 'prebuilds'))) return null;
-  return `Node's permission model does not let this process read ${path ?? folder}: add --allow-fs-read=${folder}`;
+  const needed = path ?? join(root, 'prebuilds');
+  const file = denied ?? (mayRead === null || mayRead(needed) ? null : needed);
+  if (file === null) return null;
+  const allowed = file.startsWith(folder) ? folder : file;
+  return `Node's permission model does not let this process read ${file}: add --allow-fs-read=${allowed}`;
 }
 
 function ofMusl({ glibc }: FailedLoad): string | null {
   if (glibc !== null) return null;
   return 'umaprobe needs glibc, as the NVIDIA driver does; this is a musl system (Alpine): use a Debian, Ubuntu or Red Hat image.';
-}
-
-/** A file that is no library, is cut off, or is for another processor. */
-function ofFile({ path, arch }: FailedLoad): string | null {
-  if (path === null) return null;
-  const elf = readElf(path);
-  if (elf === null) return null;
-  if (elf.size < elf.least)
-    return `The file is damaged: it has ${elf.size} bytes, and its header says ${elf.least}. Install umaprobe again.`;
-  if (elf.arch === arch) return null;
-  return `The file is for ${elf.arch}, and this Node is for ${arch}: install umaprobe on this machine, and copy no node_modules.`;
 }
 
 function ofGlibc({ message, glibc, root }: FailedLoad): string | null {
@@ -156,7 +164,7 @@ const MACHINES: Readonly<Record<number, string>> = { 3: 'ia32', 40: 'arm', 62: '
  * The size that a file has and the least that its ELF header says, and the processor that it is for. null: it cannot be
  * read.
  */
-function readElf(path: string): { size: number; least: number; arch: string } | null {
+function readElf(path: string): { isElf: boolean; size: number; least: number; arch: string } | null {
   const HEADER = 64;
   const header = Buffer.alloc(HEADER);
   let size: number;
@@ -171,11 +179,11 @@ function readElf(path: string): { size: number; least: number; arch: string } | 
   } catch {
     return null;
   }
-  if (size < HEADER || header.readUInt32BE(0) !== 0x7f454c46) return { size, least: HEADER, arch: 'unknown' };
+  const isElf = size >= HEADER && header.readUInt32BE(0) === 0x7f454c46;
   // e_shoff, e_shentsize and e_shnum: the section headers are at the end of a file that was linked.
   const least = Number(header.readBigUInt64LE(40)) + header.readUInt16LE(58) * header.readUInt16LE(60);
   const machine = header.readUInt16LE(18);
-  return { size, least, arch: MACHINES[machine] ?? `machine ${machine}` };
+  return { isElf, size, least, arch: MACHINES[machine] ?? `processor ${machine}` };
 }
 
 /** The mount whose folder is the longest that has the path in it. */

@@ -1,11 +1,15 @@
 /** The exports of the binary, compared with the types. */
 
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { load, native, simulatorLibrary } from '../../../../lib/core/native/binding.ts';
 import { DEVICE_ATTRIBUTES } from '../../../../lib/types/device.ts';
 import { binaryPath, simulatorPath } from '../../../support/binary.ts';
 import { printedBy, printedOnMachine, runOnMachine } from '../../../support/binary-on-machine.ts';
+import { ROOT } from '../../../support/root.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const sourceOf = (file: string) => readFileSync(new URL(`../../../../lib/${file}`, import.meta.url), 'utf8');
 
@@ -41,6 +45,52 @@ describe('the binary', () => {
     expect(native()).toBe(native());
     expect(simulatorLibrary()).toBe(simulatorPath);
     expect(load(new URL('../../../..', import.meta.url).pathname).path).toBe(binaryPath);
+  });
+});
+
+describe('a binary that cannot be loaded', () => {
+  const loads = (flags: string[], env: Record<string, string> = {}) => {
+    const words = [...flags, '--input-type=module', '-e', "(await import('umaprobe')).hostMemorySync()"];
+    const { stderr } = spawnSync(process.execPath, words, {
+      cwd: ROOT,
+      env: { ...process.env, ...env },
+      encoding: 'utf8',
+    });
+    return stderr;
+  };
+  const major = Number(process.versions.node.split('.')[0]);
+  const permission = major < 22 ? '--experimental-permission' : '--permission';
+
+  // The loader maps what the header says, and the first read behind the end of the file is a SIGBUS.
+  it.each([1, 10, 50, 90])('is refused where %d %% of it is there', (percent) => {
+    const file = join(temporaryFolder('cut'), 'umaprobe.node');
+    const whole = readFileSync(binaryPath);
+    writeFileSync(file, whole.subarray(0, (whole.length * percent) / 100));
+    expect(loads([], { UMAPROBE_BINARY: file })).toMatch(
+      /cannot be loaded: it is damaged: it has \d+ bytes, and its header says \d+: install umaprobe again/,
+    );
+  });
+
+  it.each([
+    ['addons are off', ['--no-addons'], 'Node was started with --no-addons'],
+    ['the permission model forbids addons', [permission, '--allow-fs-read=*'], 'add --allow-addons.'],
+    [
+      'the permission model forbids what finds it',
+      [permission, '--allow-addons', `--allow-fs-read=${ROOT}`],
+      'does not let this process read /etc/alpine-release: add --allow-fs-read=/etc/alpine-release',
+    ],
+    [
+      'the permission model forbids the package',
+      [permission, '--allow-addons', `--allow-fs-read=${ROOT}dist`, `--allow-fs-read=${ROOT}node_modules`],
+      `package.json: add --allow-fs-read=${ROOT}`,
+    ],
+  ])('says why: %s', (_why, flags, remedy) => {
+    expect(loads(flags)).toContain(remedy);
+  });
+
+  it('loads under the permission model with the flags that the errors name', () => {
+    const flags = ['--allow-addons', `--allow-fs-read=${ROOT}`, '--allow-fs-read=/etc/alpine-release'];
+    expect(loads([permission, ...flags])).not.toContain('Error');
   });
 });
 

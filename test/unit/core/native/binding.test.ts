@@ -126,8 +126,7 @@ describe('a broken binary', () => {
     const file = place(path);
     const error = failure();
     expect(error).toMatchObject({ code: 'ERR_UMA_LIBRARY_MISSING', nativeName: 'LOAD_FAILED', call: file });
-    expect(error.message).toMatch(/the file exists but cannot be loaded: .*(too short|invalid ELF header)/);
-    expect(error.cause).toBeInstanceOf(Error);
+    expect(error.message).toContain('the file exists but cannot be loaded: it is no library: install umaprobe again');
   });
 
   it('does not fall back to the next build', () => {

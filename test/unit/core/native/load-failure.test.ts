@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { explainFailedLoad, type FailedLoad } from '../../../../lib/core/native/load-failure.ts';
+import { explainFailedLoad, type FailedLoad, whyUnfit } from '../../../../lib/core/native/load-failure.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const folder = temporaryFolder('load-failure');
@@ -36,6 +36,7 @@ const LOADS: FailedLoad = {
   arch: 'x64',
   options: '',
   mayRead: null,
+  denied: null,
   glibc: '2.36',
   mounts: '22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n',
   selinux: false,
@@ -63,23 +64,18 @@ const CASES: readonly (readonly [cause: string, load: Partial<FailedLoad>, sente
   ],
   [
     'a narrow --allow-fs-read',
-    { code: 'ERR_ACCESS_DENIED', mayRead: () => false },
-    `Node's permission model does not let this process read ${whole}: add --allow-fs-read=/opt/app/node_modules/umaprobe/`,
+    { path: null, mayRead: () => false },
+    "Node's permission model does not let this process read /opt/app/node_modules/umaprobe/prebuilds: add --allow-fs-read=/opt/app/node_modules/umaprobe/",
+  ],
+  [
+    'a narrow --allow-fs-read, of what finds the binary',
+    { path: null, code: 'ERR_ACCESS_DENIED', mayRead: () => true, denied: '/etc/alpine-release' },
+    "Node's permission model does not let this process read /etc/alpine-release: add --allow-fs-read=/etc/alpine-release",
   ],
   [
     'musl',
     { glibc: null, message: 'Error loading shared library ld-linux-x86-64.so.2: No such file or directory' },
     'umaprobe needs glibc, as the NVIDIA driver does; this is a musl system (Alpine): use a Debian, Ubuntu or Red Hat image.',
-  ],
-  [
-    'a file that is cut off',
-    { path: library({ cut: 1000 }), message: 'file too short' },
-    'The file is damaged: it has 3096 bytes, and its header says 4096. Install umaprobe again.',
-  ],
-  [
-    'another processor',
-    { path: library({ machine: 183 }), message: 'wrong ELF class' },
-    'The file is for arm64, and this Node is for x64: install umaprobe on this machine, and copy no node_modules.',
   ],
   [
     'an old glibc',
@@ -111,4 +107,22 @@ const CASES: readonly (readonly [cause: string, load: Partial<FailedLoad>, sente
 
 it.each(CASES)('%s', (_, load, sentence) => {
   expect(explainFailedLoad({ ...LOADS, ...load })).toBe(sentence);
+});
+
+it.each([
+  ['whole', library(), null],
+  [
+    'cut off',
+    library({ cut: 1000 }),
+    'it is damaged: it has 3096 bytes, and its header says 4096: install umaprobe again',
+  ],
+  [
+    'of another processor',
+    library({ machine: 183 }),
+    'it is for arm64, and this Node is for x64: install umaprobe on this machine, and copy no node_modules',
+  ],
+  ['of text', new URL(import.meta.url).pathname, 'it is no library: install umaprobe again'],
+  ['that cannot be read', join(folder, 'nothing'), null],
+])('a file %s', (_, path, sentence) => {
+  expect(whyUnfit(path, 'x64')).toBe(sentence);
 });
