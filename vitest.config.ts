@@ -21,6 +21,7 @@ const SLOW = [
   'test/sim/run/library/profile-kills.test.ts', // a profile is killed in each phase of each trial
   'test/sim/run/library/profile-peaks.test.ts', // trainers that take and give back 80 GB at the speed of a Spark
   'test/sim/core/library/probe-kills.test.ts', // a search is killed at every record that it writes
+  'test/pkg/every-run.test.ts', // package managers install the package
   'test/kernel/core/others-files.test.ts', // root writes where another user replaces each name
   'test/sim/cli/screens.test.ts', // each screen in windows of four sizes
   'test/sim/run/cli/launch-gpu.test.ts', // programs that hold GPU memory for seconds, recorded
@@ -59,7 +60,7 @@ const KERNEL_SLOW = [
   'test/kernel/run/guard-command.test.ts', // programs in a terminal; a guard of the whole machine
   'test/kernel/core/large-files.test.ts', // files of 2 GiB
   'test/kernel/run/load-actions.test.ts', // fills the page cache with all that is free
-  'test/kernel/core/many-files.test.ts', // trees of 100,000 files
+  'test/kernel/core/many-files.test.ts', // trees of 20,000 files
   'test/kernel/core/processes.test.ts', // programs that hold 8 GiB in every way that there is
   'test/kernel/run/profile.test.ts', // trainers that really take and give back memory
   'test/kernel/run/systemd-units.test.ts', // a systemd of its own runs units
@@ -109,7 +110,7 @@ export default defineConfig({
       project('kernel-beside', { ...KERNEL, include: BESIDE }),
       project('kernel-slow', { ...KERNEL, fileParallelism: false, include: KERNEL_SLOW }),
       // What ships: a build for both architectures, and one by the command for machines without a binary.
-      project('pkg', { testTimeout: 480_000, hookTimeout: 480_000, globalSetup: './test/pkg/setup.ts' }),
+      project('pkg', { testTimeout: 480_000, hookTimeout: 480_000, globalSetup: './test/pkg/setup.ts', exclude: SLOW }),
       // The recipes of test/recipes/README.md, applied to a copy of the tree that is then built and used.
       project('recipes', { testTimeout: 300_000, hookTimeout: 600_000 }),
       // Programs of Debian on simulated machines: npm run clients fetches them.

@@ -15,6 +15,12 @@ export function ownProgramPath(name: OwnProgram, root = packageRoot()): string {
   return join(root, `dist/${name}.js`);
 }
 
+/** These programs run a file only if they are told so: `process.execPath` of Electron, and of what Bun has compiled, is an application. */
+const RUN_A_FILE: Readonly<Record<string, Record<string, string>>> = {
+  bun: { BUN_BE_BUN: '1' },
+  electron: { ELECTRON_RUN_AS_NODE: '1' },
+};
+
 /**
  * One of the package's own programs in a process of its own: by Node, or by the standalone file, which runs these files as
  * Node does (standalone/main.ts).
@@ -26,7 +32,9 @@ export function startOwnProgram(
   args: readonly string[],
   options: SpawnOptions,
 ): Promise<ChildProcess> {
-  return startProcess(process.execPath, [ownProgramPath(name), ...args], options);
+  const runtime = Object.keys(RUN_A_FILE).find((key) => key in process.versions) ?? '';
+  const env = { ...(options.env ?? process.env), ...RUN_A_FILE[runtime] };
+  return startProcess(process.execPath, [ownProgramPath(name), ...args], { ...options, env });
 }
 
 /**

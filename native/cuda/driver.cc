@@ -5,7 +5,7 @@
 namespace umaprobe {
 namespace {
 
-constexpr StatusName kNames[] = {
+constexpr StatusName kDriverNames[] = {
     {kCudaInvalidValue, "CUDA_ERROR_INVALID_VALUE"},
     {kCudaOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
     {kCudaNotInitialized, "CUDA_ERROR_NOT_INITIALIZED"},
@@ -46,7 +46,7 @@ CudaDriver::CudaDriver(Library opened) : library(std::move(opened)) {
 Failure CudaDriver::failure(const char* call, int status) const {
   const char* explanation = nullptr;
   if (cuGetErrorString) cuGetErrorString.function(status, &explanation);
-  return status_failure("cuda", call, status, status_name(kNames, status, "CUDA_ERROR_"),
+  return status_failure("cuda", call, status, status_name(kDriverNames, status, "CUDA_ERROR_"),
                         explanation);
 }
 

@@ -5,7 +5,7 @@
 namespace umaprobe {
 namespace {
 
-constexpr StatusName kNames[] = {
+constexpr StatusName kRuntimeNames[] = {
     {kCudaInvalidValue, "cudaErrorInvalidValue"},
     {kCudaOutOfMemory, "cudaErrorMemoryAllocation"},
     {kCudaNotInitialized, "cudaErrorInitializationError"},
@@ -48,7 +48,7 @@ Failure Cudart::failure(const char* call, int status) const {
   const char* explanation = cudaGetErrorString ? cudaGetErrorString.function(status) : nullptr;
   // A failed call leaves a sticky error, which the next kernel launch on this thread would report.
   if (cudaGetLastError) cudaGetLastError.function();
-  return status_failure("cudart", call, status, status_name(kNames, status, "cudaError_"),
+  return status_failure("cudart", call, status, status_name(kRuntimeNames, status, "cudaError_"),
                         explanation);
 }
 

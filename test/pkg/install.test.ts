@@ -1,13 +1,12 @@
-/** Installing: no script runs, and nothing is built; where no binary fits, the error names the command that builds one. */
+/** Where no binary fits, the error names the command that builds one. */
 
-import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
-import { packageManager } from '../../scripts/fetch-programs.mjs';
 import { nodeOnly, pathWith, runInSandbox } from '../support/sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const { app, tarball } = inject('packed');
+const { app } = inject('packed');
 const CLI = 'node_modules/umaprobe/dist/cli.js';
 
 /** The installed package on a machine for which nothing was shipped, in a folder whose name a shell would split. */
@@ -27,35 +26,6 @@ function buildCommand(folder: string): string {
   expect(stderr.trim().split('\n')).toHaveLength(1);
   return /build it from source: (node '.+?\.mjs')/.exec(stderr)?.[1] ?? stderr;
 }
-
-describe('npm install, with scripts allowed', () => {
-  // npm runs node-gyp by itself where a package has binding.gyp and no install script, but for "gypfile": false.
-  it.each(['10', '11'])('builds nothing and warns of nothing (npm %s)', (major) => {
-    const folder = temporaryFolder('install');
-    writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-    const flags = ['--prefer-offline', '--foreground-scripts', '--no-audit', '--no-fund'];
-    const env = {
-      PATH: process.env.PATH ?? '',
-      npm_config_loglevel: 'warn',
-      npm_config_userconfig: '/dev/null',
-      // npm tells of a newer npm on some days.
-      npm_config_update_notifier: 'false',
-    };
-    const { status, stdout, stderr } = runInSandbox(
-      folder,
-      env,
-      'node',
-      packageManager('npm', `^${major}`),
-      'install',
-      ...flags,
-      tarball,
-    );
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toMatch(/^\s*added \d+ packages in \S+\s*$/);
-    expect(existsSync(join(folder, 'node_modules', 'umaprobe', 'dist', 'cli.js'))).toBe(true);
-    expect(existsSync(built(folder))).toBe(false);
-  });
-});
 
 describe('without a binary that fits', () => {
   it('the command of the error builds one, with a compiler and no python, and then it works', () => {

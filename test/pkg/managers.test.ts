@@ -1,22 +1,14 @@
 /** Every package manager installs umaprobe without building it, and the prebuild is what loads. */
 
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { nodeBinary } from '../../scripts/fetch-programs.mjs';
-import { PACKAGE_MANAGERS, type PackageManager } from '../support/package-managers.ts';
+import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { PACKAGE_MANAGERS } from '../support/package-managers.ts';
+import { expectInstalled, Project } from '../support/package-project.ts';
 import { type Registry, startRegistry } from '../support/registry.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const { app, tarball } = inject('packed');
 const manifest = JSON.parse(readFileSync(join(app, 'node_modules/umaprobe/package.json'), 'utf8'));
-/** Prints the binary that was loaded, by what Node loaded into the process. */
-const PROGRAM = `
-import { hostMemorySync } from 'umaprobe';
-if (!(hostMemorySync().total > 0)) throw new Error('no memory');
-console.log(process.report.getReport().sharedObjects.find((path) => path.endsWith('.node')));
-`;
 
 let registry: Registry;
 beforeAll(async () => {
@@ -24,86 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => registry.close());
 
-interface Ran {
-  status: number;
-  text: string;
-}
-
-class Project {
-  readonly folder = join(temporaryFolder('manager'), 'my app');
-  readonly #manager: PackageManager;
-  readonly #env: Record<string, string>;
-
-  constructor(manager: PackageManager) {
-    this.#manager = manager;
-    const bin = join(temporaryFolder('path'), 'bin');
-    mkdirSync(bin);
-    mkdirSync(this.folder, { recursive: true });
-    symlinkSync(nodeBinary(process.arch, manager.node), join(bin, 'node'));
-    const home = temporaryFolder('home');
-    // No compiler, no python, no npm but the one that is asked.
-    for (const name of ['sh', 'env']) symlinkSync(`/bin/${name}`, join(bin, name));
-    this.#env = {
-      PATH: bin,
-      HOME: home,
-      CC: 'false',
-      CXX: 'false',
-      DENO_DIR: home,
-      DENO_NO_UPDATE_CHECK: '1',
-      NO_COLOR: '1',
-    };
-    const settings = manager.settings(registry.url);
-    const files = {
-      'package.json': '{ "private": true, "dependencies": { "umaprobe": "*" } }\n',
-      'program.mjs': PROGRAM,
-      ...settings,
-    };
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(this.folder, name), text);
-  }
-
-  ask(words: readonly string[]): Promise<Ran> {
-    return this.#run([...this.#manager.program(), ...words]);
-  }
-
-  /** The binary that a program of the project loads. */
-  async loads(): Promise<string> {
-    const { status, text } = await this.#run([...this.#manager.run, 'program.mjs']);
-    expect(status, text).toBe(0);
-    return realpathSync(text.trim());
-  }
-
-  forgetModules(): void {
-    for (const name of ['node_modules', '.pnp.cjs', '.yarn/unplugged', '.yarn/install-state.gz'])
-      rmSync(join(this.folder, name), { recursive: true, force: true });
-  }
-
-  #run([program = '', ...args]: readonly string[]): Promise<Ran> {
-    return new Promise((resolve) => {
-      execFile(program, args, { cwd: this.folder, env: this.#env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
-        resolve({ status: error === null ? 0 : Number(error.code ?? -1), text: stdout + stderr });
-      });
-    });
-  }
-}
-
-const SHIPPED = /\/prebuilds\/linux-\w+\/umaprobe\.glibc\.node$/;
-
-/** Nothing was built, no script ran or was blocked, and the shipped binary loads. */
-async function expectInstalled(project: Project, ran: Ran): Promise<void> {
-  expect(ran.status, ran.text).toBe(0);
-  const named = ran.text.split('\n').filter((line) => /umaprobe|gyp/.test(line));
-  expect(named.filter((line) => !SAID.some((pattern) => pattern.test(line)))).toEqual([]);
-  const loaded = await project.loads();
-  expect(loaded).toMatch(SHIPPED);
-  expect(existsSync(loaded.replace(/prebuilds.*/, 'build'))).toBe(false);
-}
-
-/** What package managers say of every package. */
-const SAID = [/^\+ umaprobe/, /umaprobe@?\s*\^?\d/, /Agent skills awaiting approval: umaprobe\./];
-
 describe.each(PACKAGE_MANAGERS)('$name', (manager) => {
   it('install, again from the lockfile, rebuild, and a second package', async () => {
-    const project = new Project(manager);
+    const project = new Project(manager, registry.url);
     await expectInstalled(project, await project.ask(manager.install));
     project.forgetModules();
     await expectInstalled(project, await project.ask(manager.frozen));
@@ -112,7 +27,7 @@ describe.each(PACKAGE_MANAGERS)('$name', (manager) => {
   });
 
   it('without scripts', async () => {
-    const project = new Project(manager);
+    const project = new Project(manager, registry.url);
     await expectInstalled(project, await project.ask(manager.withoutScripts));
   });
 });

@@ -20,6 +20,19 @@ const KEPT = [
   'peerDependencies',
 ];
 
+interface Document {
+  name: string;
+  versions?: Record<string, { dist: { tarball: string } }>;
+}
+
+/** A document of the other registry, with its tarballs here: Yarn 1 fetches them from where the document says. */
+function here(body: Buffer, url: string): string {
+  const document = JSON.parse(body.toString()) as Document;
+  for (const { dist } of Object.values(document.versions ?? {}))
+    dist.tarball = `${url}/${document.name}/-/${dist.tarball.replace(/^.*\//, '')}`;
+  return JSON.stringify(document);
+}
+
 export interface Registry {
   url: string;
   /** What was asked for, in order. */
@@ -64,7 +77,8 @@ export async function startRegistry(files: { tarball: string; manifest: Record<s
     } else {
       const found = await fetch(new URL(path.slice(1), upstream), { headers: { accept: ABBREVIATED } });
       const type = found.headers.get('content-type') ?? 'application/json';
-      response.writeHead(found.status, { 'content-type': type }).end(Buffer.from(await found.arrayBuffer()));
+      const body = Buffer.from(await found.arrayBuffer());
+      response.writeHead(found.status, { 'content-type': type }).end(type.includes('json') ? here(body, url) : body);
     }
   };
   const server = createServer((request, response) => {

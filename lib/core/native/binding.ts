@@ -107,7 +107,7 @@ export function load(root: string): Loaded {
     throw missing(
       'LOAD_FAILED',
       path,
-      `the file exists but cannot be loaded: ${messageOf(cause).replace(/\.$/, '')}. ${explainFailedLoad(failedLoad(path, root, cause))}`,
+      `the file exists but cannot be loaded: ${messageOf(cause).replace(`${path}: `, '').replace(/\.$/, '')}. ${explainFailedLoad(failedLoad(path, root, cause))}`,
       cause,
     );
   }

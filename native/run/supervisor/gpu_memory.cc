@@ -12,8 +12,6 @@
 namespace umaprobe {
 namespace {
 
-constexpr size_t kStackBytes = 1u << 20;
-
 // NVML reports pids of the first PID namespace, which has the same inode on every kernel
 // (PROC_PID_INIT_INO). Processes on a simulated machine are real ones of this namespace.
 bool has_pids_of_nvml(const MachineConfig& config) {
@@ -33,6 +31,7 @@ GpuMemory::GpuMemory(const MachineConfig& config, Host& host, double interval)
 
 void GpuMemory::start() {
   // If the thread cannot start, the GPU memory stays unknown.
+  constexpr size_t kStackBytes = 1u << 20;
   start_small_thread(this, kStackBytes);
 }
 

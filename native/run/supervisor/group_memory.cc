@@ -13,7 +13,6 @@
 namespace umaprobe {
 namespace {
 
-constexpr size_t kStackBytes = 256u << 10;
 // Pause before the next measurement, in durations of the last one.
 constexpr int kRest = 4;
 
@@ -44,6 +43,7 @@ GroupMemory::GroupMemory(Host& host, GpuMemory& gpu)
 
 void GroupMemory::start() {
   processes_->expect_descendants(::getpid());
+  constexpr size_t kStackBytes = 256u << 10;
   start_small_thread(this, kStackBytes);
 }
 

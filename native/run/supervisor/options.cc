@@ -11,7 +11,7 @@ namespace {
 constexpr double kMostFd = 1 << 20, kMostPid = 1 << 30;
 
 // These rules must all be given.
-constexpr Given<Rules> kRules[] = {
+constexpr Given<Rules> kNeeded[] = {
     {"floorBytes", &Rules::floor_bytes, 1, 0, kMostBytes},
     {"killBelowBytes", &Rules::kill_below_bytes, 1, 0, kMostBytes},
     {"intervalMs", &Rules::interval_s, 1e-3, 1, 1000},
@@ -93,13 +93,13 @@ std::string parse_option(std::string_view name, std::string_view value, Supervis
     options.replay = value;
     return value.empty() ? "expected a file" : "";
   }
-  is_option = store(kRules, name, value, options.rules, wrong) ||
+  is_option = store(kNeeded, name, value, options.rules, wrong) ||
               store(kSwitches, name, value, switches, wrong);
   return wrong;
 }
 
 std::string missing(const SupervisorOptions& options) {
-  for (const Given<Rules>& rule : kRules) {
+  for (const Given<Rules>& rule : kNeeded) {
     if (!known(options.rules.*rule.value))
       return "--" + std::string(rule.name) + " is missing: expected " + range_of(rule);
   }
