@@ -8,11 +8,12 @@ import { nodeBinary } from '../../scripts/fetch-programs.mjs';
 import type { PackageManager } from './package-managers.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** Prints the binary that was loaded, by what Node loaded into the process. */
+/** Prints the binary that was loaded, as the kernel has it. */
 const PROGRAM = `
+import { readFileSync } from 'node:fs';
 import { hostMemorySync } from 'umaprobe';
 if (!(hostMemorySync().total > 0)) throw new Error('no memory');
-console.log(process.report.getReport().sharedObjects.find((path) => path.endsWith('.node')));
+console.log(/\\/.*\\.node$/m.exec(readFileSync('/proc/self/maps', 'utf8'))[0]);
 `;
 
 export interface Ran {
@@ -77,14 +78,20 @@ export class Project {
   }
 }
 
-/** What package managers say of every package. */
-const SAID = [/^\+ umaprobe/, /umaprobe@?\s*\^?\d/, /Agent skills awaiting approval: umaprobe\./];
+/** What package managers say of every package, without the paths and addresses in a line. */
+const SAID = [
+  /^[+] umaprobe/, // npm, pnpm, Bun
+  /YN0085: │ [+] umaprobe/, // Yarn
+  /^(Initialize umaprobe|[+] npm:umaprobe)/, // Deno
+  /Agent skills awaiting approval: umaprobe[.]/, // pnpm
+];
 const SHIPPED = /\/prebuilds\/linux-\w+\/umaprobe\.glibc\.node$/;
 
 /** Nothing was built, no script ran or was blocked, and the shipped binary loads. */
 export async function expectInstalled(project: Project, ran: Ran): Promise<void> {
   expect(ran.status, ran.text).toBe(0);
-  const named = ran.text.split('\n').filter((line) => /umaprobe|gyp/.test(line));
+  const lines = ran.text.split('\n').map((line) => line.replaceAll(/\S*\/\S*|node-gyp-build\S*/g, '').trim());
+  const named = lines.filter((line) => /umaprobe|gyp/.test(line));
   expect(named.filter((line) => !SAID.some((pattern) => pattern.test(line)))).toEqual([]);
   const loaded = await project.loads();
   expect(loaded).toMatch(SHIPPED);
