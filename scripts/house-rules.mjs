@@ -38,6 +38,7 @@ const MAY_OPEN = {
   'lib/base/package-version.ts': 'readFileSync',
   'lib/show/report/package-files.ts': 'readFileSync',
   'lib/core/native/binding.ts': 'chmodSync readFileSync',
+  'lib/core/native/load-failure.ts': 'openSync',
   // Its folder in the user's cache.
   'lib/standalone/unpack.ts': 'mkdirSync openSync readFileSync renameSync rmSync writeFileSync',
   // The file makes its folder in one of makeTemporaryFolder.

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 
-type SystemPath = `/proc/${string}` | '/etc/passwd';
+type SystemPath = `/proc/${string}` | `/sys/${string}` | '/etc/passwd';
 
 /** @throws the system's error. */
 export function readSystemFile(path: SystemPath): string {

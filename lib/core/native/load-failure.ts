@@ -1,7 +1,8 @@
 /** Why the native binary does not load, and what helps. */
 
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { systemText } from '../../base/system-file.ts';
 
 /** A load that failed, and what is known about the process and the machine; tests give other ones. */
 export interface FailedLoad {
@@ -62,8 +63,8 @@ export function failedLoad(path: string | null, root: string, error: unknown): F
     mayRead: permission === undefined ? null : (file) => permission.has('fs.read', file),
     denied: code === 'ERR_ACCESS_DENIED' ? (resource ?? null) : null,
     glibc: report?.header?.glibcVersionRuntime ?? null,
-    mounts: textOf('/proc/self/mountinfo'),
-    selinux: textOf('/sys/fs/selinux/enforce').trim() === '1',
+    mounts: systemText('/proc/self/mountinfo'),
+    selinux: systemText('/sys/fs/selinux/enforce').trim() === '1',
   };
 }
 
@@ -198,12 +199,4 @@ function mountOf(path: string, mounts: string): { point: string; options: string
     if (found === null || point.length >= found.point.length) found = { point, options: words[5]?.split(',') ?? [] };
   }
   return found;
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }
