@@ -28,7 +28,13 @@ export type { ProcessesOptions } from './core/processes/options.ts';
 export { snapshot } from './core/snapshot/index.ts';
 export { memGetInfo, memGetInfoSync } from './core/snapshot/mem-get-info.ts';
 export { memory, memorySync } from './core/snapshot/memory.ts';
-export type { MemGetInfoOptions, MemoryOptions, SnapshotOptions, WatchOptions } from './core/snapshot/options.ts';
+export type {
+  MemGetInfoOptions,
+  MemoryOptions,
+  MemorySyncOptions,
+  SnapshotOptions,
+  WatchOptions,
+} from './core/snapshot/options.ts';
 export { watch } from './core/snapshot/watch.ts';
 export { stress } from './core/stress/index.ts';
 export type { StressOptions } from './core/stress/options.ts';

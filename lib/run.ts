@@ -7,6 +7,7 @@
 
 import { refuseOldNode } from './base/node-version.ts';
 
+export type { Running } from './base/running.ts';
 export { cluster, clusterCheck } from './run/cluster/index.ts';
 export type { ClusterCheckOptions, ClusterOptions } from './run/cluster/options.ts';
 export { explain, explainError } from './run/explain/index.ts';
@@ -18,7 +19,7 @@ export type { LaunchOptions } from './run/launch/options.ts';
 export { profile } from './run/profile/index.ts';
 export type { ProfileOptions } from './run/profile/options.ts';
 export { mark, readRecord, record } from './run/record/index.ts';
-export type { ReadRecordOptions, RecordOptions } from './run/record/options.ts';
+export type { MarkOptions, ReadRecordOptions, RecordOptions } from './run/record/options.ts';
 export type * from './types/run.ts';
 
 refuseOldNode();

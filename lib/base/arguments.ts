@@ -1,5 +1,6 @@
 /** Argument checks: each returns the checked value, or throws an error that names the argument. */
 
+import { jsonOf } from './errors.ts';
 import { formatBoth } from './format.ts';
 import { LIMITS, type Range } from './limits.ts';
 import { didYouMean } from './nearest.ts';
@@ -14,7 +15,7 @@ function shown(value: unknown): string {
 }
 
 function withCode<E extends Error>(error: E, code: string): E {
-  return Object.assign(error, { code });
+  return Object.defineProperty(Object.assign(error, { code }), 'toJSON', { value: () => jsonOf(error) });
 }
 
 /** A value of the wrong type: `intervalMs is "5"; expected a number`. */

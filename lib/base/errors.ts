@@ -58,6 +58,25 @@ export class UmaError extends Error {
   override get name(): string {
     return 'UmaError';
   }
+
+  /** For `JSON.stringify()`: also its name, its message and its causes, without the stack. */
+  toJSON(): Record<string, unknown> {
+    return jsonOf(this);
+  }
+}
+
+/** Causes of causes in a document: a chain may be a circle. */
+const MOST_CAUSES = 4;
+
+/** An error as plain fields. Of the fields of a foreign one, which may be anything, only its code. */
+export function jsonOf(error: Error, causes = MOST_CAUSES): Record<string, unknown> {
+  const { cause, code, message, name } = error as Error & { code?: unknown };
+  const fields = error instanceof UmaError ? { ...error } : typeof code === 'string' ? { code } : {};
+  const more =
+    cause === undefined || causes === 0
+      ? {}
+      : { cause: cause instanceof Error ? jsonOf(cause, causes - 1) : String(cause) };
+  return { name, message, ...fields, ...more };
 }
 
 function describe({ call, message, name, status }: Omit<Failure, 'failed'>): string {

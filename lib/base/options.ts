@@ -184,8 +184,12 @@ export function path(saying: Saying<undefined> = {}): Row<string, undefined> {
   });
 }
 
-/** A signal that aborts the work. */
-export const signal: Row<AbortSignal, undefined> = custom((_, value) => checkSignal(value), {});
+/** A signal that aborts the work. @throws the reason of one that is aborted already. */
+export const signal: Row<AbortSignal, undefined> = custom((_, value) => {
+  const checked = checkSignal(value);
+  checked?.throwIfAborted();
+  return checked;
+}, {});
 
 /** A function that is called meanwhile. */
 export function callback<Call>(): Row<Call, undefined> {

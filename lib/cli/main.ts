@@ -4,7 +4,7 @@ import { lazy } from '../base/lazy.ts';
 import { find, groups, listed, loadCommands } from './commands/index.ts';
 import type { Command, CommandOutcome, Context, ListedCommand } from './core/command.ts';
 import { describe, EXIT } from './core/exit.ts';
-import { exitOnSignals } from './core/interrupt.ts';
+import { exitOnSignals, Interrupted } from './core/interrupt.ts';
 import { createTerminal, type Terminal } from './core/terminal.ts';
 import { UsageError } from './core/usage.ts';
 import { commandHelp, generalHelp, groupHelp, shortCommandHelp, shortHelp } from './help.ts';
@@ -28,6 +28,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
     return await dispatch(argv, { json, stdout, stderr, stdin: io.stdin, env: io.env });
   } catch (error) {
+    if (error instanceof Interrupted) return error.exitCode;
     const debug = (io.env.UMAPROBE_DEBUG ?? '') !== '' || /\bumaprobe\b/.test(io.env.NODE_DEBUG ?? '');
     const failure = describe(error, debug);
     if (json) stdout.write(`${jsonText(failure.document, 2)}\n`);

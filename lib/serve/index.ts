@@ -17,7 +17,5 @@ const work = lazy(() => Promise.all([import('./options.ts'), import('./server.ts
  */
 export async function serve(options: ServeOptions = {}): Promise<Serving> {
   const [{ checkServeOptions }, { startServer }] = await work();
-  const settings = checkServeOptions(options);
-  settings.signal?.throwIfAborted();
-  return startServer(settings);
+  return startServer(checkServeOptions(options));
 }

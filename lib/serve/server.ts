@@ -121,8 +121,10 @@ export async function startServer(settings: ServeSettings): Promise<Serving> {
     });
     return closed;
   };
+  if (signal?.aborted) await close();
+  signal?.throwIfAborted();
   signal?.addEventListener('abort', () => void close(), { once: true, signal: ends.signal });
-  return { url: urlOf(server), close };
+  return { url: urlOf(server), close, [Symbol.asyncDispose]: close };
 }
 
 function liveOf(settings: ServeSettings, reading: SharedReading, assets: Assets, signal: AbortSignal): Live {

@@ -118,7 +118,7 @@ export interface FitTableQuestion extends Partial<FitModel>, Omit<FitOptions, 's
 }
 
 /** The question for the largest model that fits, by precision, for inference, adapters and full fine-tuning. */
-export interface FitLargestQuestion extends Pick<FitOptions, 'program' | 'device'>, FitMachine {
+export interface FitLargestQuestion extends Pick<FitOptions, 'program' | 'device' | 'signal'>, FitMachine {
   largest: true;
   /** Options of `estimate()`: context, sequences, batch, optimizer. */
   use?: Omit<EstimateOptions, 'use' | 'program'>;

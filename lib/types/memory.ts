@@ -24,7 +24,7 @@ export interface GpuMemory extends MemoryPool {
 
 /**
  * The memory that a program which loads now gets: what CPU and GPU share, else that of the GPU with most left, else (no GPU)
- * the host's.
+ * the host's, of which all that is available counts as `safe`.
  */
 export interface Memory extends MemoryPool, OfMachine {
   /** True if CPU and GPU share it; null: no GPU answered, so it is not known. */

@@ -36,6 +36,8 @@ export interface Recorder {
   mark(text: string): void;
   /** Writes the rest and ends. The second call waits for the first. */
   stop(reason?: string): Promise<RecorderState>;
+  /** `stop()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** End of a session. `complete`: the recorder was stopped. `lost`: it died, and the machine went on. `unknown`: the boot id is not known. */

@@ -8,6 +8,8 @@ export interface Serving {
   url: string;
   /** Ends every connection and frees the port. The second call waits for the first. */
   close(): Promise<void>;
+  /** `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Facts that the script of the page of `serve` gets once. */

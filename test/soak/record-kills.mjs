@@ -72,7 +72,7 @@ async function lifeOfARecorder(forMs, withMarks) {
     const text = `mark ${result.kills}.${number}`;
     // The one that the kill interrupts fails.
     if (
-      await mark(text, folder).then(
+      await mark(text, { folder }).then(
         () => true,
         () => false,
       )
@@ -88,7 +88,7 @@ async function answering() {
   for (let tries = 0; tries < 400; tries++, await sleep(25)) {
     if (
       existsSync(join(folder, 'mark.sock')) &&
-      (await mark('begin', folder).then(
+      (await mark('begin', { folder }).then(
         () => true,
         () => false,
       ))

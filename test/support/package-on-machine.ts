@@ -34,6 +34,7 @@ export interface MachineOptions {
   scale?: number;
   /** JavaScript that changes the loaded `machine` before it boots: "machine.faults.hang = […]". */
   change?: string;
+  env?: Record<string, string>;
 }
 
 /**
@@ -43,7 +44,7 @@ export interface MachineOptions {
 export function evaluateOnMachine<T>(
   machine: string,
   body: string,
-  { change = '', scale = 20 }: MachineOptions = {},
+  { change = '', env = {}, scale = 20 }: MachineOptions = {},
 ): Promise<T> {
   const imports = `
     import { readFileSync } from 'node:fs';
@@ -61,7 +62,7 @@ export function evaluateOnMachine<T>(
     } finally {
       simulation.close();
     }`;
-  return evaluatePackage(onMachine, { imports });
+  return evaluatePackage(onMachine, { imports, env });
 }
 
 /** Disturbance of a run of stress(). */

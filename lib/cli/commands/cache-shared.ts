@@ -6,7 +6,7 @@ import { STATUS } from '../../core/cache/options.ts';
 import type { RenderOptions } from '../../show/render/options.ts';
 import { truncate } from '../../show/render/text-layout.ts';
 import type { CacheEvent } from '../../types/index.ts';
-import { type CommandOutcome, type Context, finished, shown } from '../core/command.ts';
+import { type CommandOutcome, type Context, shown } from '../core/command.ts';
 import { EXIT } from '../core/exit.ts';
 import { onInterrupt } from '../core/interrupt.ts';
 
@@ -55,11 +55,6 @@ export async function walk<Report extends Walked>(
       ({ files, path, problems }) => files === 0 && problems.some((problem) => problem.path === path),
     );
     return shown(report, page, interrupt.exitCode() ?? (isMissing ? EXIT.negative : EXIT.success));
-  } catch (error) {
-    const exitCode = interrupt.exitCode();
-    // A signal must not hide another error.
-    if (exitCode === null || error !== interrupt.signal.reason) throw error;
-    return finished(exitCode);
   } finally {
     interrupt.close();
     if (drawn) stderr.control(CLEAR_LINE);

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../base/limits.ts';
+import { defined } from '../../base/objects.ts';
 import { mark } from '../../run/record/index.ts';
 import { RECORD } from '../../run/record/options.ts';
 import { type Command, finished } from '../core/command.ts';
@@ -20,7 +21,7 @@ export const markCommand: Command = {
     const [words = ''] = [...positionals, ...rest];
     const { min, max } = LIMITS.markLength;
     if (words.length < min || words.length > max) throw new UsageError(`A mark has ${min} to ${max} characters.`);
-    await mark(words, text(values, 'folder'));
+    await mark(words, defined({ folder: text(values, 'folder') }));
     return finished(EXIT.success);
   },
 };

@@ -42,6 +42,16 @@ export function exitBySignal(name: string): number {
  */
 const SAME_SIGNAL_MS = 100;
 
+/** The reason of an interrupt's signal: a command that is ended by it ends with its exit code. */
+export class Interrupted extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super('interrupted');
+    this.exitCode = exitCode;
+  }
+}
+
 export interface Interrupt {
   signal: AbortSignal;
   /** 128 + the number of the first signal; null: there was none. */
@@ -65,7 +75,7 @@ export function onInterrupt(onFirst: (exitCode: number) => void = () => undefine
       firstAt = performance.now();
       exitCode = 128 + constants.signals[name];
       onFirst(exitCode);
-      abort.abort();
+      abort.abort(new Interrupted(exitCode));
     };
     process.on(name, handler);
     return [name, handler] as const;

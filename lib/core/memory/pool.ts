@@ -10,8 +10,7 @@ export function memoryOf(snapshot: Snapshot): Memory {
   const device = answeredDevice(snapshot);
   return {
     unified: device === undefined ? null : isUnified(device.memoryModel),
-    ...(device === undefined ? hostPool(snapshot) : devicePool(device, host.total)),
-    safe: judgement.safe.bytes,
+    ...(device === undefined ? hostPool(snapshot) : { ...devicePool(device, host.total), safe: judgement.safe.bytes }),
     gpus: devices.map((gpu) => gpuMemory(gpu, host.total)),
     verdict: judgement.mayLoad,
     because: judgement.because,
@@ -34,6 +33,7 @@ function devicePool(device: DeviceSnapshot, hostTotal: number): MemoryPool {
 }
 
 function hostPool(snapshot: Snapshot): MemoryPool {
-  const { afterReclaim, immediate, safe, total } = headroom(snapshot);
-  return { total, free: immediate, available: afterReclaim, safe };
+  const { afterReclaim, immediate, total } = headroom(snapshot);
+  // The number of the command's first line.
+  return { total, free: immediate, available: afterReclaim, safe: afterReclaim };
 }

@@ -1,6 +1,7 @@
 /** State of the child as its parent knows it: the messages that it has sent so far. */
 
 import { isFailure } from '../../base/facts.ts';
+import { Listener } from '../../base/listener.ts';
 import { deserializeError } from '../../base/serialized-error.ts';
 import type { ProbeGuardReport } from '../../types/index.ts';
 import type { NativeAllocator, ProbeTrip } from '../native/contract.ts';
@@ -14,17 +15,11 @@ export class ChildState<Result> {
   isDone = false;
   #trip: ProbeTrip | null = null;
   #error: Error | null = null;
-  /** Error of the caller's function; wrapped, because it can throw or reject with anything, null included. */
-  #thrown: { error: unknown } | null = null;
-  /** Promises of the caller's function that have not settled. */
-  readonly #pending = new Set<Promise<void>>();
-  readonly #onEvent: (event: unknown) => void | Promise<void>;
-  readonly #onThrown: () => void;
+  readonly #listener: Listener<unknown>;
 
   /** @param onThrown is called when the caller's function has failed, and the run must end. */
   constructor(onEvent: (event: unknown) => void | Promise<void>, onThrown: () => void) {
-    this.#onEvent = onEvent;
-    this.#onThrown = onThrown;
+    this.#listener = new Listener(onEvent, onThrown);
   }
 
   receive(message: ChildMessage): void {
@@ -35,7 +30,7 @@ export class ChildState<Result> {
         if (!isFailure(message.allocator)) this.allocator = message.allocator;
         break;
       case 'event':
-        if (this.#thrown === null) this.#callBack(message.event);
+        this.#listener.hear(message.event);
         break;
       case 'done':
         this.result = message.result as Result;
@@ -45,23 +40,6 @@ export class ChildState<Result> {
       case 'error':
         this.#error = deserializeError(message.error);
         this.isDone = true;
-    }
-  }
-
-  #callBack(event: unknown): void {
-    const fail = (error: unknown): void => {
-      this.#thrown ??= { error };
-      this.#onThrown();
-    };
-    try {
-      const returned = this.#onEvent(event);
-      if (returned === undefined) return;
-      const settled = Promise.resolve(returned)
-        .catch(fail)
-        .finally(() => this.#pending.delete(settled));
-      this.#pending.add(settled);
-    } catch (error) {
-      fail(error);
     }
   }
 
@@ -78,8 +56,7 @@ export class ChildState<Result> {
 
   /** Waits for the caller's functions; then throws what one of them threw, or else the error that ended the loop. */
   async throwIfFailed(): Promise<void> {
-    await Promise.all(this.#pending);
-    if (this.#thrown !== null) throw this.#thrown.error;
+    await this.#listener.settled();
     if (this.#error !== null) throw this.#error;
   }
 }

@@ -21,7 +21,6 @@ const work = lazy(() => import('./read.ts'));
  */
 export async function processes(options: ProcessesOptions = {}): Promise<ProcessesReport> {
   const checked = checkOptions('processes()', options, PROCESSES);
-  checked.signal?.throwIfAborted();
   const { readProcesses } = await work();
   return readProcesses(checked);
 }

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import { toUmaError } from '../../base/errors.ts';
 import { lazy } from '../../base/lazy.ts';
-import { checkOptions } from '../../base/options.ts';
+import { defined } from '../../base/objects.ts';
+import { checkOptions, pick } from '../../base/options.ts';
 import { deserializeError, type SerializedError } from '../../base/serialized-error.ts';
 import { packageRoot } from '../../root.ts';
 import type { Memory } from '../../types/index.ts';
 import { snapshot } from './index.ts';
-import { MEMORY, type MemoryOptions } from './options.ts';
+import { MEMORY, type MemoryOptions, type MemorySyncOptions } from './options.ts';
 
 const loadPool = lazy(() => import('../memory/pool.ts'));
 
@@ -20,9 +21,9 @@ const loadPool = lazy(() => import('../memory/pool.ts'));
  * @throws as `snapshot()`.
  */
 export async function memory(options: MemoryOptions = {}): Promise<Memory> {
-  const { deadlineMs } = checkOptions('memory()', options, MEMORY);
+  const { deadlineMs, signal } = checkOptions('memory()', options, MEMORY);
   const { memoryOf } = await loadPool();
-  return memoryOf(await snapshot({ deadlineMs }));
+  return memoryOf(await snapshot({ deadlineMs, ...defined({ signal }) }));
 }
 
 /**
@@ -31,8 +32,8 @@ export async function memory(options: MemoryOptions = {}): Promise<Memory> {
  *
  * @throws as `snapshot()`; UmaError `ERR_UMA_TIMEOUT` also where the other thread does not answer in time.
  */
-export function memorySync(options: MemoryOptions = {}): Memory {
-  const { deadlineMs } = checkOptions('memorySync()', options, MEMORY);
+export function memorySync(options: MemorySyncOptions = {}): Memory {
+  const { deadlineMs } = checkOptions('memorySync()', options, pick(MEMORY, ['deadlineMs']));
   const limitMs = deadlineMs + SLACK_MS;
   reader ??= startReader();
   const answer = reader.read(deadlineMs, limitMs);

@@ -1,14 +1,17 @@
 /** The options of snapshot(), watch(), memory() and memGetInfo(). */
 
+import { checkSignal } from '../../base/arguments.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { type CheckedOf, flag, milliseconds, type OptionsOf, oneOf, signal } from '../../base/options.ts';
+import { type CheckedOf, custom, flag, milliseconds, type OptionsOf, oneOf, signal } from '../../base/options.ts';
 
 /** Options of `snapshot()`. */
 export interface SnapshotOptions extends OptionsOf<typeof SNAPSHOT> {}
 /** Options of `watch()`. */
 export interface WatchOptions extends SnapshotOptions, OptionsOf<typeof INTERVAL> {}
-/** Options of `memory()` and `memorySync()`. */
+/** Options of `memory()`. */
 export interface MemoryOptions extends OptionsOf<typeof MEMORY> {}
+/** Options of `memorySync()`. */
+export type MemorySyncOptions = Omit<MemoryOptions, 'signal'>;
 /** Options of `memGetInfo()`. */
 export interface MemGetInfoOptions extends OptionsOf<typeof MEM_GET_INFO> {}
 /** `snapshot()` is ended by its signal; a reading is not. */
@@ -22,6 +25,8 @@ export const MEMORY = {
     help: 'Time limit for CUDA, NVML and files of the kernel',
     note: '; without an answer, values are unknown',
   }),
+  /** Rejects with the signal's reason. */
+  signal,
 };
 
 export const SNAPSHOT = {
@@ -61,7 +66,12 @@ const INTERVAL = {
   /** Interval between the starts of two readings, in milliseconds: 10 to 3600000. Default 1000. */
   intervalMs: milliseconds({ min: 10, max: 3_600_000, default: 1000 }),
 };
-export const WATCH = { ...INTERVAL, ...SNAPSHOT };
+export const WATCH = {
+  ...INTERVAL,
+  ...SNAPSHOT,
+  // One that is aborted already is no error.
+  signal: custom((_, value) => checkSignal(value), {}),
+};
 
 export const MEM_GET_INFO = {
   /** Time limit, in milliseconds: 1 to 600000. Default 10000. */

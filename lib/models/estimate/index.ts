@@ -3,6 +3,7 @@
 import { abortable } from '../../base/abort.ts';
 import { checkKeys, checkSignal, invalidType } from '../../base/arguments.ts';
 import { lazy } from '../../base/lazy.ts';
+import { Listener } from '../../base/listener.ts';
 import type {
   EstimateOptions,
   EstimateReport,
@@ -23,14 +24,14 @@ const load = lazy(() => Promise.all([loadModels(), import('./options.ts'), impor
  * weights.
  *
  * @param model a model that is open already is returned as it is.
- * @param options `onProgress` is called while a model on the Hub is read.
+ * @param options `onProgress` is called while a model on the Hub is read. If it throws or rejects, so does the call.
  * @throws UmaError `ERR_UMA_MODEL` for a model that is not there, or whose files are damaged or incomplete;
  *   `ERR_UMA_PERMISSION` if they may not be read; `ERR_UMA_NETWORK` if the Hub does not answer. TypeError/RangeError
  *   (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for invalid arguments. The signal's reason when it is aborted.
  */
 export async function openModel(
   model: ModelInput,
-  options: { signal?: AbortSignal; onProgress?: (progress: ModelProgress) => void } = {},
+  options: { signal?: AbortSignal; onProgress?: (progress: ModelProgress) => void | Promise<void> } = {},
 ): Promise<Model> {
   checkKeys('openModel()', options, { signal: true, onProgress: true });
   const signal = checkSignal(options.signal);
@@ -38,7 +39,15 @@ export async function openModel(
   if (onProgress !== undefined && typeof onProgress !== 'function')
     throw invalidType('onProgress', 'a function', onProgress);
   const { opened } = await loadModels();
-  return abortable(signal, () => opened(model, { signal, onProgress }));
+  const failed = new AbortController();
+  const listener = new Listener(onProgress, (error) => failed.abort(error));
+  const ends = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal]);
+  const hear = (progress: ModelProgress): void => listener.hear(progress);
+  return abortable(ends, async () => {
+    const read = await opened(model, { signal: ends, onProgress: hear });
+    await listener.settled();
+    return read;
+  });
 }
 
 /**
@@ -64,6 +73,8 @@ export async function estimateTable(
 ): Promise<EstimateTable> {
   checkKeys('estimateTable()', options, { signal: true });
   const signal = checkSignal(options.signal);
-  const [{ opened }, { tableOf }] = await loadTable();
-  return tableOf(model === undefined ? null : await abortable(signal, () => opened(model, { signal })));
+  return abortable(signal, async () => {
+    const [{ opened }, { tableOf }] = await loadTable();
+    return tableOf(model === undefined ? null : await opened(model, { signal }));
+  });
 }

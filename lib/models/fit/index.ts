@@ -1,5 +1,6 @@
 /** fit(): loads the checks of its question and the rules when they are first needed. */
 
+import { abortable } from '../../base/abort.ts';
 import { lazy } from '../../base/lazy.ts';
 import { defined } from '../../base/objects.ts';
 import type {
@@ -85,7 +86,7 @@ async function answerTable(question: FitTableQuestion): Promise<FitTable> {
 async function answerLargest(question: FitLargestQuestion): Promise<FitLargest> {
   const [{ checkFitLargest }, { largestOf }] = await loadLargest();
   const { machine, settings, use } = checkFitLargest(question);
-  return largestOf({ use, machine, options: settings });
+  return abortable(settings.signal, () => largestOf({ use, machine, options: settings }));
 }
 
 async function answerTogether(question: FitTogetherQuestion): Promise<FitTogether> {

@@ -130,11 +130,11 @@ export function checkFitTable(question: FitTableQuestion) {
   return { need: withProgram(question, settings.program), settings, machine: checkSnapshot(question.snapshot) };
 }
 
-const LARGEST = { largest: custom(checkTrue, {}), ...pick(TABLE, ['snapshot', 'use', 'program', 'device']) };
+const LARGEST = { largest: custom(checkTrue, {}), ...pick(TABLE, ['snapshot', 'use', 'program', 'device', 'signal']) };
 
 export function checkFitLargest(question: FitLargestQuestion) {
-  const { device, program } = checkOptions('fit() of the largest model', question, LARGEST);
-  const settings = { device, program, programVersion: null, utilization: null, llama: {}, signal: undefined };
+  const { device, program, signal: ends } = checkOptions('fit() of the largest model', question, LARGEST);
+  const settings = { device, program, programVersion: null, utilization: null, llama: {}, signal: ends };
   return { use: withProgram(question, program).use, settings, machine: checkSnapshot(question.snapshot) };
 }
 

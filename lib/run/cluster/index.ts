@@ -1,5 +1,6 @@
 /** cluster() and clusterCheck(): the memory of several machines, and whether something fits into all of them. */
 
+import { abortable } from '../../base/abort.ts';
 import { invalidArgument } from '../../base/arguments.ts';
 import { lazy } from '../../base/lazy.ts';
 import { LIMITS } from '../../base/limits.ts';
@@ -27,7 +28,8 @@ export async function readMachines(options: ClusterOptions): Promise<ClusterMach
 async function readAll(question: Question): Promise<ClusterMachine[]> {
   const [, { askHosts }, { readAnswers }] = await load();
   if ('hosts' in question) return askHosts(question.hosts, question.asking);
-  const machines = await readAnswers(question.answers, question.expect);
+  const { answers, expect, signal } = question;
+  const machines = await abortable(signal, () => readAnswers(answers, expect));
   if (machines.length <= LIMITS.hosts.max) return machines;
   throw invalidArgument(`answers has more than ${LIMITS.hosts.max} answers, the most machines at a time`);
 }

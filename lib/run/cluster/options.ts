@@ -54,14 +54,16 @@ export const CLUSTER = {
     help: 'Run this standalone file of umaprobe on each host, which needs no Node there; it is copied to ~/.cache/umaprobe once',
   }),
   /** Told before a file is copied to a host. */
-  onCopy: callback<(copy: { host: string; file: string; bytes: number }) => void>(),
+  onCopy: callback<(copy: { host: string; file: string; bytes: number }) => void | Promise<void>>(),
   /** Time limit of each host, from the start of ssh to the end of its answer, in milliseconds: 1 to 600000. Default 15000. */
   deadlineMs: milliseconds({ ...LIMITS.deadlineMs, default: DEFAULT_DEADLINE_MS, help: 'Time limit of each host' }),
   /** Rejects with the signal's reason, and ends every ssh. */
   signal,
 };
 
-export type Question = { hosts: readonly string[]; asking: Asking } | { answers: Answers; expect: number | null };
+export type Question =
+  | { hosts: readonly string[]; asking: Asking }
+  | { answers: Answers; expect: number | null; signal: AbortSignal | undefined };
 
 export function checkCluster(given: ClusterOptions, owner = 'cluster()'): Question {
   const checked = checkOptions(owner, given, CLUSTER);
@@ -71,7 +73,7 @@ export function checkCluster(given: ClusterOptions, owner = 'cluster()'): Questi
   if (answers !== null) {
     const own = (['command', 'copy', 'deadlineMs'] as const).find((name) => given[name] !== undefined);
     if (own !== undefined) throw invalidArgument(`${own} is for hosts: answers are read as they come`);
-    return { answers, expect };
+    return { answers, expect, signal: ends };
   }
   if (expect !== null) throw invalidArgument('expect is for answers: of hosts each is expected');
   if (command !== undefined && copy !== undefined)

@@ -14,7 +14,7 @@ export interface Asking {
   /** Command for the shell of each host. */
   command: string;
   copy: Copy | null;
-  onCopy: (copy: { host: string; file: string; bytes: number }) => void;
+  onCopy: (copy: { host: string; file: string; bytes: number }) => void | Promise<void>;
   deadlineMs: number;
   signal: AbortSignal | undefined;
 }
@@ -44,7 +44,7 @@ async function answerOf(host: string, asking: Asking): Promise<ClusterMachine> {
   const first = await ask(host, copyLine(copy), asking, copy);
   if (first !== NOT_THERE) return first;
   const { bytes, name: file } = copy;
-  asking.onCopy({ host, file, bytes });
+  await asking.onCopy({ host, file, bytes });
   const problem = await putFile(host, copy, asking.signal);
   if (problem !== null) return unusable(host, 'failed', `umaprobe could not be copied there: ${problem}`);
   const second = await ask(host, copyLine(copy), asking, copy);

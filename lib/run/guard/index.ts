@@ -1,6 +1,7 @@
 /** guard(): loads the checks of its options and its work when it is first needed. */
 
 import { lazy } from '../../base/lazy.ts';
+import { type Running, running } from '../../base/running.ts';
 import type { GuardReport } from '../../types/index.ts';
 import type { GuardOptions } from './options.ts';
 
@@ -19,6 +20,6 @@ const load = lazy(() => import('./start.ts'));
  *   `ERR_UMA_PERMISSION`: it is another user's. The signal's reason when it is aborted before the start.
  *   TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options.
  */
-export async function guard(options: GuardOptions): Promise<GuardReport> {
-  return (await load()).runGuard(options);
+export function guard(options: GuardOptions): Running<GuardReport> {
+  return running(async (ends) => (await load()).runGuard(options, ends));
 }

@@ -134,8 +134,8 @@ const OWN = {
    * Signals to this process go to the program, and this process is stopped and continued with it, as by Ctrl-Z. Default `false`.
    */
   forwardSignals: flag(),
-  /** Called with each event. If it throws, the program is stopped, and `guard()` rejects with that error. */
-  onEvent: callback<(event: GuardEvent) => void>(),
+  /** Called with each event. If it throws or rejects, the program is stopped, and `guard()` rejects with that error. */
+  onEvent: callback<(event: GuardEvent) => void | Promise<void>>(),
   /** Aborted: the program is stopped (SIGTERM, `graceMs`, SIGKILL), and the outcome is `aborted`. */
   signal,
 };

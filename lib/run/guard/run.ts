@@ -2,6 +2,7 @@
 
 import { constants } from 'node:os';
 import { UmaError, type UmaErrorCode } from '../../base/errors.ts';
+import { Listener } from '../../base/listener.ts';
 import { signalName } from '../../base/signals.ts';
 import { processName } from '../../core/host/process.ts';
 import type { GuardThresholds } from '../../core/memory/guard-rules.ts';
@@ -46,11 +47,11 @@ export class GuardRun {
   /** Summary of the readings, for a guard that was ended before its report. */
   readonly #seen = { count: 0, first: NO_READING, lowest: NO_READING };
   #failed: Extract<SupervisorReport, { event: 'failed' }> | null = null;
-  /** Error of the caller's function, or an unknown line of the native guard. */
-  #thrown: { error: unknown } | null = null;
+  readonly #listener: Listener<GuardEvent>;
 
   constructor(settings: CheckedGuardOptions, thresholds: GuardThresholds, simulated: string | null) {
     this.#settings = settings;
+    this.#listener = new Listener(settings.onEvent, () => this.onStopNeeded());
     this.#thresholds = thresholds;
     this.#simulated = simulated;
   }
@@ -82,10 +83,14 @@ export class GuardRun {
     }
   }
 
-  /** The run rejects with it, once the program has ended. */
+  /** The run rejects with it, once the program has ended: an unknown line of the native guard. */
   fail(error: unknown): void {
-    this.#thrown ??= { error };
-    this.onStopNeeded();
+    this.#listener.fail(error);
+  }
+
+  /** Waits for the caller's function; throws what it has failed with. */
+  async heard(): Promise<void> {
+    await this.#listener.settled();
   }
 
   output(stream: 'stdout' | 'stderr', line: string): void {
@@ -130,7 +135,7 @@ export class GuardRun {
       const { at = new Date().toISOString(), exitCode, signal } = this.#ended;
       this.#emit({ type: 'ended', at, exitCode, signal: nameOf(signal) });
     }
-    if (this.#thrown !== null) throw this.#thrown.error;
+    this.#listener.throwIfFailed();
     const { command, signal, target } = this.#settings;
     const isSystem = this.#isSystem();
     if (this.#failed !== null) throw notStarted(this.#failed, command?.[0] ?? 'the target');
@@ -230,12 +235,7 @@ export class GuardRun {
   }
 
   #emit(event: GuardEvent): void {
-    if (this.#thrown !== null) return;
-    try {
-      this.#settings.onEvent?.(event);
-    } catch (error) {
-      this.fail(error);
-    }
+    this.#listener.hear(event);
   }
 
   #lost({ code, signal }: Exit): UmaError {

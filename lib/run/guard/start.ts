@@ -12,6 +12,7 @@ import { isFailure } from '../../base/facts.ts';
 import { inherited } from '../../base/inherited.ts';
 import { checkNamedFolder } from '../../base/named-path.ts';
 import { defined } from '../../base/objects.ts';
+import { endedBy } from '../../base/running.ts';
 import { startProcess } from '../../base/start-process.ts';
 import { keepFree } from '../../core/cache/index.ts';
 import { readHostMemory } from '../../core/host/meminfo-within.ts';
@@ -37,9 +38,8 @@ import { assertWatchable } from './watchable.ts';
 /** Time for output that is still in the pipes when the program has ended. */
 const LAST_OUTPUT_MS = 500;
 
-export async function runGuard(options: GuardOptions): Promise<GuardReport> {
-  const settings = checkGuardOptions(options);
-  settings.signal?.throwIfAborted();
+export async function runGuard(options: GuardOptions, ends: AbortSignal): Promise<GuardReport> {
+  const settings = endedBy(ends, checkGuardOptions(options));
   const machine = native().simulatedMachine();
   if (isFailure(machine)) throw toUmaError(machine);
   const { available, total } = await readHostMemory();
@@ -75,7 +75,9 @@ export async function runGuard(options: GuardOptions): Promise<GuardReport> {
             .catch(() => []),
       memoryNow().catch(() => ({ available: null, free: null })),
     ]);
-    return run.report(exit, memory, left);
+    const report = run.report(exit, memory, left);
+    await run.heard();
+    return report;
   } finally {
     if (signals >= 0) native().returnSignals();
   }

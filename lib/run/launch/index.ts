@@ -1,6 +1,7 @@
 /** launch(): loads the checks of its options and its work when it is first needed. */
 
 import { lazy } from '../../base/lazy.ts';
+import { type Running, running } from '../../base/running.ts';
 import type { LaunchReport } from '../../types/index.ts';
 import type { LaunchOptions } from './options.ts';
 
@@ -15,6 +16,6 @@ const load = lazy(() => import('./run.ts'));
  * @throws as `guard`, `estimate` for a model that the options name, and `prepare`. The signal's reason when it is aborted
  *   before the start.
  */
-export async function launch(options: LaunchOptions): Promise<LaunchReport> {
-  return (await load()).runLaunch(options);
+export function launch(options: LaunchOptions): Running<LaunchReport> {
+  return running(async (ends) => (await load()).runLaunch(options, ends));
 }

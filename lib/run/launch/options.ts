@@ -78,15 +78,15 @@ const OWN = {
   record: flag({ default: true, flag: 'no-record', help: 'Record nothing' }),
   /** Folder of the recording; default as for `record()`. */
   folder: folder(),
-  /** Called with each event. If it throws, the program is stopped, and `launch()` rejects with that error. */
-  onEvent: callback<(event: LaunchEvent) => void>(),
+  /** Called with each event. If it throws or rejects, the program is stopped, and `launch()` rejects with that error. */
+  onEvent: callback<(event: LaunchEvent) => void | Promise<void>>(),
   /** Aborted before the start: rejects with its reason. Later: the program is stopped, and the outcome is `aborted`. */
   signal,
 };
 export const LAUNCH = { ...pick(GUARD, OF_GUARD), ...OWN };
 
 export interface LaunchSettings extends Omit<CheckedOf<typeof LAUNCH>, 'onEvent'> {
-  onEvent: (event: LaunchEvent) => void;
+  onEvent: (event: LaunchEvent) => void | Promise<void>;
   /** The options as they were given: the guard checks them. */
   guard: Partial<GuardOptions>;
 }

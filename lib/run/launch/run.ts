@@ -3,6 +3,7 @@
 import { UmaError } from '../../base/errors.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { defined } from '../../base/objects.ts';
+import { endedBy } from '../../base/running.ts';
 import { prepare } from '../../core/cache/index.ts';
 import { checkBelowTotal, hostFloor } from '../../core/memory/floor.ts';
 import { snapshot } from '../../core/snapshot/index.ts';
@@ -34,9 +35,8 @@ import { type ReceiptInput, receiptOf, Series } from './receipt.ts';
 import { type Recognised, recognise } from './recognise.ts';
 import { baseName } from './unwrapped.ts';
 
-export async function runLaunch(options: LaunchOptions): Promise<LaunchReport> {
-  const settings = checkLaunchOptions(options);
-  settings.signal?.throwIfAborted();
+export async function runLaunch(options: LaunchOptions, ends: AbortSignal): Promise<LaunchReport> {
+  const settings = endedBy(ends, checkLaunchOptions(options));
   const { dryRun, onEvent, signal } = settings;
   const started = performance.now();
   // A context of this process would hold memory for as long as the program runs.
@@ -46,7 +46,7 @@ export async function runLaunch(options: LaunchOptions): Promise<LaunchReport> {
   assertWatchable(machine.host.available);
   const launched = new Launch(settings, machine);
   let plan = await launched.plan(machine);
-  onEvent({ type: 'plan', at: now(), plan });
+  await onEvent({ type: 'plan', at: now(), plan });
   const end = (rest: Pick<LaunchReport, 'outcome' | 'summary'> & Partial<LaunchReport>): LaunchReport => ({
     schema: 'umaprobe/launch/1',
     at: machine.at,
@@ -149,7 +149,7 @@ class Launch {
     const { hosts, onEvent, signal } = this.#settings;
     const others = otherHosts(hosts, recognised);
     if (others.length === 0) return [];
-    onEvent({ type: 'hosts', at: now(), hosts: others });
+    await onEvent({ type: 'hosts', at: now(), hosts: others });
     return askRanks(others, recognised, (machine) => judge(load, recognised, machine, found), signal);
   }
 
@@ -185,7 +185,7 @@ class Launch {
       sudo,
       ...defined({ floorBytes, signal }),
     });
-    this.#finish({
+    await this.#finish({
       step: 'prepare',
       state: report.verdict === 'enough' ? 'complete' : 'failed',
       text: `${report.verdict}: ${report.reason}`,
@@ -200,14 +200,14 @@ class Launch {
     const gpus = await LaunchGpus.watch(this.#machine);
     const series = new Series();
     let loadedAt: string | null = null;
-    const listen = (event: LaunchEvent): void => {
+    const listen = (event: LaunchEvent): void | Promise<void> => {
       if (event.type === 'reading' && event.available !== null)
         series.add({ at: event.at, available: event.available, free: event.free ?? 0 });
       if (event.type === 'loaded') {
         loadedAt = event.at;
         recorder.mark('launch: loaded');
       }
-      onEvent(event);
+      return onEvent(event);
     };
     try {
       const report = await guard({
@@ -222,11 +222,19 @@ class Launch {
       recorder.mark(`launch: ${report.outcome}`);
       await memorySettled({ goal: null, limitMs: SETTLED_MS });
       const after = await readMemory();
-      this.#finish({ step: 'guard', state: report.outcome === 'stopped' ? 'failed' : 'complete', text: endOf(report) });
+      await this.#finish({
+        step: 'guard',
+        state: report.outcome === 'stopped' ? 'failed' : 'complete',
+        text: endOf(report),
+      });
       const receipt = this.#receipt(plan, report, { series, loadedAt, after, gpus: await gpus.receipt() });
       const recorded = await recorder.stop();
       if (recorded !== null && recorded.failure !== null && this.#done.get('record')?.state === 'complete')
-        this.#finish({ step: 'record', state: 'failed', text: `Not everything was recorded: ${recorded.failure}.` });
+        await this.#finish({
+          step: 'record',
+          state: 'failed',
+          text: `Not everything was recorded: ${recorded.failure}.`,
+        });
       return {
         outcome: report.outcome,
         summary: endOf(report),
@@ -281,23 +289,23 @@ class Launch {
     if (!isRecorded) return notRecorded(null);
     try {
       const recorder = await record(defined({ folder }));
-      this.#finish({ step: 'record', state: 'complete', text: `Recorded to ${recorder.state().folder}.` });
+      await this.#finish({ step: 'record', state: 'complete', text: `Recorded to ${recorder.state().folder}.` });
       recorder.mark(begun);
       return recordingOf(recorder);
     } catch (error) {
       if (!(error instanceof UmaError)) throw error;
       if (error.code === 'ERR_UMA_BUSY' && (await isMarked(begun, folder))) {
-        this.#finish({ step: 'record', state: 'skipped', text: 'A recorder runs already; it gets the marks.' });
+        await this.#finish({ step: 'record', state: 'skipped', text: 'A recorder runs already; it gets the marks.' });
         return { ...notRecorded(null), mark: (text) => void isMarked(text, folder) };
       }
-      this.#finish({ step: 'record', state: 'failed', text: `Nothing is recorded: ${error.message}.` });
+      await this.#finish({ step: 'record', state: 'failed', text: `Nothing is recorded: ${error.message}.` });
       return notRecorded({ folder: null, failure: error.message });
     }
   }
 
-  #finish(step: LaunchStep): void {
+  async #finish(step: LaunchStep): Promise<void> {
     this.#done.set(step.step, step);
-    this.#settings.onEvent({ type: 'step', at: now(), step });
+    await this.#settings.onEvent({ type: 'step', at: now(), step });
   }
 }
 
@@ -363,7 +371,7 @@ function recordingOf(recorder: Recorder): Recording {
 
 /** True if the recorder that runs in the folder has taken it. */
 async function isMarked(text: string, folder: string | undefined): Promise<boolean> {
-  return mark(text, folder).then(
+  return mark(text, defined({ folder })).then(
     () => true,
     () => false,
   );

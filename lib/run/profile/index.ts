@@ -1,6 +1,7 @@
 /** profile(): checks the options, and loads the work when it is first needed. */
 
 import { lazy } from '../../base/lazy.ts';
+import { type Running, running } from '../../base/running.ts';
 import type { ProfileReport } from '../../types/index.ts';
 import type { ProfileOptions } from './options.ts';
 
@@ -16,6 +17,6 @@ const load = lazy(() => import('./run.ts'));
  *   there is nothing in it to resume. `ERR_UMA_BUSY`: another profile, or its command, still runs. TypeError/RangeError
  *   (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options, an unknown placeholder, and a template outside its folder.
  */
-export async function profile(options: ProfileOptions): Promise<ProfileReport> {
-  return (await load()).runProfile(options);
+export function profile(options: ProfileOptions): Running<ProfileReport> {
+  return running(async (ends) => (await load()).runProfile(options, ends));
 }

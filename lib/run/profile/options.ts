@@ -98,7 +98,7 @@ const TRIALS = {
     usually: 'no limit',
   }),
   /** Called with each event. If it throws, the trial is stopped, and `profile()` rejects with that error. */
-  onEvent: callback<(event: ProfileEvent) => void>(),
+  onEvent: callback<(event: ProfileEvent) => void | Promise<void>>(),
   /** Aborted: the trial is stopped, and the report has the rows so far. */
   signal,
 };
@@ -151,7 +151,7 @@ export interface CheckedProfileOptions
   steps: { matches: LinePattern; count: number } | null;
   /** true: the GPU programs of others are waited for. */
   waitForOthers: boolean;
-  onEvent: (event: ProfileEvent) => void;
+  onEvent: (event: ProfileEvent) => void | Promise<void>;
 }
 
 /** @throws TypeError/RangeError that names the option. */

@@ -2,6 +2,7 @@
 
 import { dirname, join } from 'node:path';
 import { formatBoth, GB } from '../../base/format.ts';
+import { endedBy } from '../../base/running.ts';
 import { startTicks } from '../../core/host/process.ts';
 import { defaultJournal, type Journal, openJournal } from '../../core/journal/index.ts';
 import { hostFloor } from '../../core/memory/floor.ts';
@@ -20,9 +21,8 @@ import { markText, runTrial } from './trial.ts';
 /** A training repository for the Spark stops here, 19 GB before the end (mission.md S3). */
 const DEFAULT_LIMIT = 100 * GB;
 
-export async function runProfile(given: ProfileOptions): Promise<ProfileReport> {
-  const options = checkProfileOptions(given);
-  options.signal?.throwIfAborted();
+export async function runProfile(given: ProfileOptions, ends: AbortSignal): Promise<ProfileReport> {
+  const options = endedBy(ends, checkProfileOptions(given));
   const started = performance.now();
   const at = new Date().toISOString();
   const { reading, others } = await cleanReading(options.waitForOthers ? options.waitMs : 0, options.signal);
@@ -48,10 +48,14 @@ export async function runProfile(given: ProfileOptions): Promise<ProfileReport> 
         journalNotes: [...(journal.open?.notes ?? []), ...(problem === null ? [] : [problem])],
         recording,
       };
-      options.onEvent({ type: 'started', report: start });
+      await options.onEvent({ type: 'started', report: start });
       const explored = await runTrials(options, start, journal, recorder, pool);
       journal.open?.commit({ type: 'end', state: explored.state });
       return reportOf(start, explored, performance.now() - started);
+    } catch (error) {
+      // The command could not be started, or the caller threw: the machine has survived it.
+      journal.open?.commit({ type: 'end', state: `failed: ${messageOf(error)}`.slice(0, 500) });
+      throw error;
     } finally {
       await recorder?.stop('profile');
     }
@@ -175,24 +179,17 @@ async function runTrials(
     if (signal?.aborted === true) return ABORTED;
     open?.commit({ type: 'trial', number, params });
     mark(markText(number, params));
-    onEvent({ type: 'trial-started', number, params, prediction });
+    await onEvent({ type: 'trial-started', number, params, prediction });
     const onProcess = (pid: number): void =>
       open?.commit({ type: 'trial-process', number, pid, startTicks: startTicks(pid) });
-    let trial: ProfileTrial;
-    try {
-      trial = await runTrial(order, options, {
-        total,
-        pool,
-        limitBytes: limit.bytes,
-        floorBytes: floor.bytes,
-        onEvent,
-        onProcess,
-      });
-    } catch (error) {
-      // The command could not be started, or the caller threw: the machine has survived it.
-      open?.commit({ type: 'end', state: `failed: ${messageOf(error)}`.slice(0, 500) });
-      throw error;
-    }
+    const trial = await runTrial(order, options, {
+      total,
+      pool,
+      limitBytes: limit.bytes,
+      floorBytes: floor.bytes,
+      onEvent,
+      onProcess,
+    });
     open?.commit({ type: 'trial-after', number });
     mark(`trial ${number} ended: ${trial.status}`);
     const notBack = (await memoryBack(hostBaseline, total, options)) ?? (await poolBack(pool, options));

@@ -31,7 +31,7 @@ export interface TrialMachine {
   pool: Pool;
   limitBytes: number;
   floorBytes: number;
-  onEvent: (event: ProfileEvent) => void;
+  onEvent: (event: ProfileEvent) => void | Promise<void>;
   /** The command runs. */
   onProcess(pid: number): void;
 }
@@ -133,7 +133,7 @@ class Trial {
     this.#end.abort();
   }
 
-  #on(event: GuardEvent): void {
+  #on(event: GuardEvent): void | Promise<void> {
     const { onEvent, onProcess } = this.#machine;
     if (event.type === 'started') {
       if (event.pid !== null) onProcess(event.pid);
@@ -141,10 +141,10 @@ class Trial {
       const { available, groupBytes, groupGpuBytes } = event;
       const { pool, total } = this.#machine;
       if (available !== null && pool.facts.name === 'host') this.#used.push(total - available);
-      onEvent({ type: 'reading', available, groupBytes, groupGpuBytes });
+      return onEvent({ type: 'reading', available, groupBytes, groupGpuBytes });
     } else if (event.type === 'output') {
       this.#read(event.line);
-      onEvent({ type: 'output', stream: event.stream, line: event.line });
+      return onEvent({ type: 'output', stream: event.stream, line: event.line });
     }
   }
 

@@ -1,8 +1,9 @@
 /** record(), readRecord() and mark(): load the checks of their options and their work when they are first needed. */
 
+import { abortable } from '../../base/abort.ts';
 import { lazy } from '../../base/lazy.ts';
 import type { Recorder, RecordReport } from '../../types/index.ts';
-import type { ReadRecordOptions, RecordOptions } from './options.ts';
+import type { MarkOptions, ReadRecordOptions, RecordOptions } from './options.ts';
 
 const loadStart = lazy(() =>
   Promise.all([import('../../base/options.ts'), import('./options.ts'), import('./start.ts')]),
@@ -11,7 +12,9 @@ const loadRead = lazy(() =>
   Promise.all([import('../../base/options.ts'), import('./options.ts'), import('./read.ts')]),
 );
 const loadObstacle = lazy(() => import('./obstacle.ts'));
-const loadMark = lazy(() => Promise.all([import('./options.ts'), import('./marks.ts')]));
+const loadMark = lazy(() =>
+  Promise.all([import('../../base/options.ts'), import('./options.ts'), import('./marks.ts')]),
+);
 
 /**
  * Records the memory of this machine until `stop()`: MemFree every 10 ms, MemAvailable, pressure, swap, the largest
@@ -24,9 +27,7 @@ const loadMark = lazy(() => Promise.all([import('./options.ts'), import('./marks
  */
 export async function record(options: RecordOptions = {}): Promise<Recorder> {
   const [{ checkOptions }, { RECORD }, { startRecorder }] = await loadStart();
-  const settings = checkOptions('record()', options, RECORD);
-  settings.signal?.throwIfAborted();
-  return startRecorder(settings);
+  return startRecorder(checkOptions('record()', options, RECORD));
 }
 
 /**
@@ -44,13 +45,14 @@ export async function readRecord(options: ReadRecordOptions = {}): Promise<Recor
 /**
  * Adds a mark to the recording that another process makes: "epoch 3".
  *
- * @param folder default: as for `record()`.
- * @throws UmaError `ERR_UMA_NOT_FOUND`: no recorder runs there; `ERR_UMA_PERMISSION`: it is another user's. TypeError/RangeError for a bad text.
+ * @throws UmaError `ERR_UMA_NOT_FOUND`: no recorder runs there; `ERR_UMA_PERMISSION`: it is another user's. The signal's
+ *   reason. TypeError/RangeError for a bad text or option.
  */
-export async function mark(text: string, folder?: string): Promise<void> {
-  const [{ checkMark }, { markIn }] = await loadMark();
-  const checked = checkMark(text, folder);
-  return markIn(checked.folder, checked.text);
+export async function mark(text: string, options: MarkOptions = {}): Promise<void> {
+  const [{ checkOptions }, { checkMark, MARK }, { markIn }] = await loadMark();
+  const checked = checkMark(text);
+  const { folder, signal } = checkOptions('mark()', options, MARK);
+  return abortable(signal, () => markIn(folder, checked, signal));
 }
 
 /** The reason against recording in a folder that may not exist yet, as a clause; null: none known. Writes nothing. */

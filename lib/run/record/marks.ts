@@ -91,11 +91,13 @@ function parseMark(line: string): { text: string; pid: number | null } | null {
 }
 
 /** Sends a mark to the recorder of a folder. */
-export function markIn(folder: string | undefined, text: string): Promise<void> {
+export function markIn(folder: string | undefined, text: string, signal?: AbortSignal): Promise<void> {
   const machine = native().simulatedMachine();
   const path = socketIn(folderOf(folder, isFailure(machine) ? null : machine));
-  return new Promise((resolve, reject) => {
-    const socket = connect(path);
+  const socket = connect(path);
+  const end = (): void => void socket.destroy();
+  signal?.addEventListener('abort', end, { once: true });
+  return new Promise<void>((resolve, reject) => {
     let answer = '';
     const fail = (name: string, message: string) => {
       socket.destroy();
@@ -128,5 +130,5 @@ export function markIn(folder: string | undefined, text: string): Promise<void> 
       else fail('REFUSED', 'the recorder did not take the mark');
     });
     socket.end(`${JSON.stringify({ mark: text, pid: process.pid })}\n`);
-  });
+  }).finally(() => signal?.removeEventListener('abort', end));
 }

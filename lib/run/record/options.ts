@@ -1,13 +1,14 @@
-/** The options of record() and readRecord(), and the arguments of mark(), checked. */
+/** The options of record(), readRecord() and mark(), and the text of a mark, checked. */
 
 import { checkMilliseconds, checkText } from '../../base/arguments.ts';
 import { formatBytes, MiB, TiB } from '../../base/format.ts';
 import { LIMITS, type Range } from '../../base/limits.ts';
 import { bytes, custom, integer, milliseconds, type OptionsOf, path, signal } from '../../base/options.ts';
-import { checkPath } from '../../base/program-arguments.ts';
 
 /** Options of `record()`. */
 export interface RecordOptions extends OptionsOf<typeof RECORD> {}
+/** Options of `mark()`. */
+export interface MarkOptions extends OptionsOf<typeof MARK> {}
 /** Options of reading a recording. */
 export interface ReadRecordOptions extends OptionsOf<typeof READ_RECORD> {}
 
@@ -57,6 +58,13 @@ export const READ_RECORD = {
   signal,
 };
 
-export function checkMark(text: unknown, where: unknown): { text: string; folder: string | undefined } {
-  return { text: checkText('text', text, LIMITS.markLength), folder: checkPath('folder', where) };
+export const MARK = {
+  /** Default: as for `record()`. */
+  folder: folder(),
+  /** Rejects with the signal's reason. The recorder may have the mark. */
+  signal,
+};
+
+export function checkMark(text: unknown): string {
+  return checkText('text', text, LIMITS.markLength);
 }

@@ -3,11 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkText } from '../../base/arguments.ts';
 import { errorCode, UmaError } from '../../base/errors.ts';
 import { reason } from '../../base/facts.ts';
 import { MiB } from '../../base/format.ts';
-import { LIMITS } from '../../base/limits.ts';
+import { defined } from '../../base/objects.ts';
 import type { CheckedOf } from '../../base/options.ts';
 import { hostFloor } from '../../core/memory/floor.ts';
 import { defaultDevice } from '../../core/memory/headroom.ts';
@@ -23,7 +22,7 @@ import type { SegmentHeader } from './format.ts';
 import { followKernelMessages } from './kernel-messages.ts';
 import { RecorderFolder } from './live.ts';
 import { listenForMarks, type MarkAnswer, type MarkServer } from './marks.ts';
-import type { RECORD } from './options.ts';
+import { checkMark, type RECORD } from './options.ts';
 import { LISTED } from './process-series.ts';
 
 type CheckedRecorderOptions = CheckedOf<typeof RECORD>;
@@ -43,7 +42,8 @@ let stopping: Promise<unknown> | null = null;
 export async function startRecorder(settings: CheckedRecorderOptions): Promise<Recorder> {
   await stopping;
   const binding = native();
-  const reading = await snapshot({ memGetInfo: 'never' });
+  const { signal } = settings;
+  const reading = await snapshot({ memGetInfo: 'never', ...defined({ signal }) });
   const own = RecorderFolder.open(folderOf(settings.folder, reading.simulated));
   const segmentBytes = Math.min(16 * MiB, Math.max(MiB, Math.floor(settings.maxSizeBytes / SEGMENTS)));
   const failure = binding.recorderStart({
@@ -110,6 +110,8 @@ class RunningRecorder implements Recorder {
     const simulated = machine.simulated !== null;
     const { processesMs, signal } = this.#settings;
     this.#marks = await listenForMarks(this.#own.folder, (text, pid) => this.#durableMark(text, pid));
+    if (signal?.aborted) await this.stop('aborted');
+    signal?.throwIfAborted();
     signal?.addEventListener('abort', () => void this.stop('aborted'), { once: true, signal: this.#ending.signal });
     if (processesMs > 0) void this.#followProcesses(processesMs);
     const { gpus, unread } = ownGpus(machine);
@@ -139,14 +141,17 @@ class RunningRecorder implements Recorder {
   }
 
   mark(text: string): void {
-    checkText('text', text, LIMITS.markLength);
-    this.#note({ type: 'mark', text, pid: null });
+    this.#note({ type: 'mark', text: checkMark(text), pid: null });
   }
 
   stop(reasonText = 'stopped'): Promise<RecorderState> {
     this.#stopped ??= this.#stop(reasonText);
     stopping = this.#stopped;
     return this.#stopped;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
   }
 
   async #stop(reasonText: string): Promise<RecorderState> {

@@ -1,6 +1,7 @@
 /** compare(): two documents of one kind, side by side. */
 
-import { invalidArgument, invalidType, invalidValue } from '../../base/arguments.ts';
+import { abortable } from '../../base/abort.ts';
+import { checkKeys, checkSignal, invalidArgument, invalidType, invalidValue } from '../../base/arguments.ts';
 import { lazy } from '../../base/lazy.ts';
 import type { Comparable, CompareReport } from '../../types/index.ts';
 
@@ -18,9 +19,14 @@ const SHAPES: Readonly<Record<Comparable['schema'], readonly string[]>> = {
  * Compares two snapshots, lists of processes, sweeps or recordings, also read back from files of JSON: the verdicts,
  * the memory in bytes, and which programs hold more. Recordings are compared by their newest sessions.
  *
- * @throws TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for another document, for one that lacks a part, and for two kinds.
+ * @throws the signal's reason when it is aborted. TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for another document, for one
+ *   that lacks a part, and for two kinds.
  */
-export async function compare<T extends Comparable>(a: T, b: T): Promise<CompareReport> {
+export async function compare<T extends Comparable>(
+  a: T,
+  b: T,
+  options: { signal?: AbortSignal } = {},
+): Promise<CompareReport> {
   for (const [name, document] of [
     ['a', a],
     ['b', b],
@@ -28,7 +34,8 @@ export async function compare<T extends Comparable>(a: T, b: T): Promise<Compare
     checkDocument(name, document);
   if (a.schema !== b.schema)
     throw invalidArgument(`a is ${a.schema}, and b is ${b.schema}; expected two documents of one kind`);
-  const { compareDocuments } = await work();
+  checkKeys('compare()', options, { signal: true });
+  const { compareDocuments } = await abortable(checkSignal(options.signal), work);
   try {
     return compareDocuments(a, b);
   } catch (cause) {

@@ -1,6 +1,7 @@
 /** toCsv(), toHtml() and toMetrics(): a report as a table, a page or numbers for Prometheus, the same that the command writes. */
 
-import { checkChoice, checkKeys, invalidType, invalidValue, type Keys } from '../../base/arguments.ts';
+import { abortable } from '../../base/abort.ts';
+import { checkChoice, checkKeys, checkSignal, invalidType, invalidValue, type Keys } from '../../base/arguments.ts';
 import { formatBoth } from '../../base/format.ts';
 import type {
   CompareReport,
@@ -34,19 +35,26 @@ export interface HtmlOptions {
   estimated?: EstimateReport | null;
   /** Session of the recording of `launch()`, for the timeline. */
   session?: RecordedSession | null;
+  /** Rejects with the signal's reason. */
+  signal?: AbortSignal;
 }
 
-const KEYS: Keys<HtmlOptions> = { heading: true, estimated: true, session: true };
-const METRICS_KEYS: Keys<MetricsOptions> = { format: true };
+const KEYS: Keys<HtmlOptions> = { heading: true, estimated: true, session: true, signal: true };
+const METRICS_KEYS: Keys<MetricsOptions> = { format: true, signal: true };
 
 /**
  * The rows of a report as CSV (RFC 4180). Names of columns are stable and carry their unit; an empty field is unknown.
  *
  * @param report of `sweep()`, `stress()`, `layout()`, `profile()` or `readRecord()`, also read back from a file of JSON.
- * @throws TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for anything else.
+ * @throws the signal's reason when it is aborted. TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for anything else.
  */
-export async function toCsv(report: CsvReport): Promise<string> {
+export async function toCsv(report: CsvReport, options: { signal?: AbortSignal } = {}): Promise<string> {
   checkReport('toCsv()', report);
+  checkKeys('toCsv()', options, { signal: true });
+  return abortable(checkSignal(options.signal), () => csvOf(report));
+}
+
+async function csvOf(report: CsvReport): Promise<string> {
   const csv = await import('../render/csv.ts');
   switch (report.schema) {
     case 'umaprobe/sweep/1':
@@ -68,11 +76,15 @@ export async function toCsv(report: CsvReport): Promise<string> {
  * A report as one HTML file that works offline: picture, tables, and the report itself to save as JSON.
  *
  * @param report as for `toCsv()`, or of `fit()` or `launch()`.
- * @throws TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for anything else.
+ * @throws as `toCsv()`.
  */
 export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Promise<string> {
   checkReport('toHtml()', report);
   checkKeys('toHtml()', options, KEYS);
+  return abortable(checkSignal(options.signal), () => htmlOf(report, options));
+}
+
+async function htmlOf(report: HtmlReport, options: HtmlOptions): Promise<string> {
   const { estimated = null, session = null } = options;
   const assets = (await import('./package-files.ts')).pageAssets('report');
   switch (report.schema) {
@@ -112,21 +124,25 @@ export async function toHtml(report: HtmlReport, options: HtmlOptions = {}): Pro
 export interface MetricsOptions {
   /** `text` (default): Prometheus' text format 0.0.4. `openmetrics`: OpenMetrics 1.0, which ends with `# EOF`. */
   format?: MetricsFormat;
+  /** Rejects with the signal's reason. */
+  signal?: AbortSignal;
 }
 
 /**
  * A snapshot as numbers for Prometheus, as `umaprobe metrics` prints them. A number that is not known has no line.
  *
  * @param report of `snapshot()`, also read back from a file of JSON.
- * @throws TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for anything else.
+ * @throws as `toCsv()`.
  */
 export async function toMetrics(report: Snapshot, options: MetricsOptions = {}): Promise<string> {
   checkReport('toMetrics()', report);
   checkKeys('toMetrics()', options, METRICS_KEYS);
   const format = checkChoice('format', ['text', 'openmetrics'] as const, options.format ?? 'text');
   if (report.schema !== 'umaprobe/snapshot/1') throw hasNone(report, 'metrics: that of snapshot() has');
-  const { packageVersion } = await import('../../base/package-version.ts');
-  return (await import('../render/metrics.ts')).metricsText(report, packageVersion(), format);
+  return abortable(checkSignal(options.signal), async () => {
+    const { packageVersion } = await import('../../base/package-version.ts');
+    return (await import('../render/metrics.ts')).metricsText(report, packageVersion(), format);
+  });
 }
 
 function checkReport(call: string, report: unknown): void {

@@ -139,3 +139,35 @@ describe('argument checks', () => {
     expect(invalidType('x', 'y', value).message).toBe(`x is ${shown}; expected y`);
   });
 });
+
+describe('JSON.stringify()', () => {
+  const json = (error: Error) => JSON.parse(JSON.stringify(error));
+
+  it('of an error keeps its name, message and fields, and leaves out the stack', () => {
+    expect(json(toUmaError(notSupported))).toEqual({
+      name: 'UmaError',
+      message: 'nvmlDeviceGetMemoryInfo_v2: Not Supported (NOT_SUPPORTED 3)',
+      code: 'ERR_UMA_NOT_SUPPORTED',
+      source: 'nvml',
+      call: 'nvmlDeviceGetMemoryInfo_v2',
+      status: 3,
+      nativeName: 'NOT_SUPPORTED',
+    });
+    expect(json(invalidType('x', 'a number', '5'))).toEqual({
+      name: 'TypeError',
+      message: 'x is "5"; expected a number',
+      code: 'ERR_INVALID_ARG_TYPE',
+    });
+  });
+
+  it('has its causes, also of a chain that is a circle', () => {
+    const disk = Object.assign(new Error('full'), { code: 'ENOSPC', path: '/x', socket: {} });
+    const error = new UmaError('ERR_UMA_JOURNAL', notSupported, { cause: disk });
+    expect(json(error).cause).toEqual({ name: 'Error', message: 'full', code: 'ENOSPC' });
+    expect(json(new UmaError('ERR_UMA_JOURNAL', notSupported, { cause: 7n })).cause).toBe('7');
+    disk.cause = error;
+    let depth = 0;
+    for (let at = json(error); at !== undefined; at = at.cause) depth++;
+    expect(depth).toBe(5);
+  });
+});

@@ -108,7 +108,8 @@ const REFUSED: readonly (readonly [string, unknown[], string])[] = [
   ['guard', [{ target: { pid: 1, unit: 'x' } }], 'target takes exactly one of pid, cgroup, unit and system'],
   ['readRecord', [{ last: 5 }], 'readRecord() has no option "last". Did you mean lastMs?'],
   ['mark', [''], 'length of text is 0; expected 1 to 4096 characters'],
-  ['mark', ['x', 5], 'folder is 5; expected a path'],
+  ['mark', ['x', { folder: 5 }], 'folder is 5; expected a path'],
+  ['mark', ['x', '/folder'], 'mark() takes an object with folder, signal; it was given "/folder"'],
   ['processes', [{ pssLimit: 5 }], 'processes() has no option "pssLimit". Did you mean pssLimitMs?'],
   ['processes', [{ top: 5 }], 'processes() has no option "top". It takes pssLimitMs, deadlineMs, signal.'],
   ['fit', [{ bytes: 5, ...ON, llama: {} }], 'llama has options of --fit: name the program llama.cpp, too'],
@@ -294,14 +295,80 @@ describe('an aborted signal', () => {
   const reason = new Error('enough');
   const signal = AbortSignal.abort(reason);
 
+  const sweep = { schema: 'umaprobe/sweep/1', steps: [], device: {}, largest: {}, host: {} };
+  const command = ['true'];
+  const aborted: readonly (readonly [string, ...unknown[]])[] = [
+    ['cacheStatus', undefined, { signal }],
+    ['cluster', { answers: [], signal }],
+    ['clusterCheck', { answers: [], bytes: 1, signal }],
+    ['compact', { signal }],
+    ['compare', sweep, sweep, { signal }],
+    ['doctor', { signal }],
+    ['dropCaches', { signal }],
+    ['estimate', { params: 7e9 }, { signal }],
+    ['estimateTable', undefined, { signal }],
+    ['evictFiles', ['/models'], { signal }],
+    ['explain', { signal }],
+    ['explainError', 'out of memory', { signal }],
+    ['fit', { bytes: 1, ...ON, signal }],
+    ['fit', { table: true, ...ON, signal }],
+    ['fit', { largest: true, ...ON, signal }],
+    ['fit', { together: [{ model: { params: 7e9 } }], program: 'vllm', ...ON, signal }],
+    ['guard', { command, signal }],
+    ['launch', { command, signal }],
+    ['layout', { a: 1e6 }, { signal }],
+    ['mark', 'epoch 3', { signal }],
+    ['memGetInfo', 0, { signal }],
+    ['memory', { signal }],
+    ['openModel', { params: 7e9 }, { signal }],
+    ['prepare', { bytes: 1, signal }],
+    ['processes', { signal }],
+    ['profile', { command: ['true', '{n}'], vary: [{ name: 'n', values: [1] }], signal }],
+    ['readRecord', { signal }],
+    ['reclaim', { bytes: 1, signal }],
+    ['record', { signal }],
+    ['serve', { signal }],
+    ['snapshot', { signal }],
+    ['stress', { signal }],
+    ['sweep', { signal }],
+    ['toCsv', sweep, { signal }],
+    ['toHtml', sweep, { signal }],
+    ['toMetrics', ON.snapshot, { signal }],
+  ];
+
+  it.each(aborted.map(([name, ...args]) => [name, args] as const))(
+    'ends %s() before it begins, with its reason',
+    async (name, args) => {
+      await expect(call(name, ...args)).rejects.toBe(reason);
+    },
+  );
+
+  it('is tried of every function that returns a promise', () => {
+    const tried = new Set(aborted.map(([name]) => name));
+    const others = [
+      ...['activate', 'hostMemorySync', 'loadMachine', 'machines', 'memGetInfoSync', 'memorySync', 'simulate'],
+      ...['UmaError', 'watch'],
+    ];
+    expect([...functions.keys()].filter((name) => !tried.has(name)).sort()).toEqual(others.sort());
+  });
+
+  const answers: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) };
   it.each([
-    ['snapshot', [{ signal }]],
-    ['memGetInfo', [0, { signal }]],
-    ['dropCaches', [{ signal }]],
-    ['compact', [{ signal }]],
-    ['reclaim', [{ bytes: 1, signal }]],
-  ] as const)('ends %s() before it begins, with its reason', async (name, args) => {
-    await expect(call(name, ...args)).rejects.toBe(reason);
+    ['cluster', { answers }],
+    ['clusterCheck', { answers, bytes: 1 }],
+    ['compare', sweep, sweep, {}],
+    ['estimateTable', undefined, {}],
+    ['explainError', answers, { snapshot: null }],
+    ['fit', { bytes: 1, ...ON }],
+    ['toCsv', sweep, {}],
+    ['toHtml', sweep, {}],
+    ['toMetrics', ON.snapshot, {}],
+  ] as const)('ends %s() while it works', async (name, ...args) => {
+    const abort = new AbortController();
+    const [options, ...others] = args.toReversed() as [object, ...unknown[]];
+    const ended = call(name, ...others.toReversed(), { ...options, signal: abort.signal });
+    abort.abort(reason);
+    await expect(ended).rejects.toBe(reason);
   });
 
   it('ends watch() without an error', async () => {

@@ -289,8 +289,10 @@ describe('status and evict', () => {
   });
 
   it('a cancelled eviction resolves to a report', async () => {
-    const { binding } = walkingBinding([]);
-    const report = await evict(machineWith(binding), ['/m'], { signal: AbortSignal.abort() });
+    const { binding } = walkingBinding([batch({ done: false, files: 1 })]);
+    const abort = new AbortController();
+    const onEvent = () => abort.abort();
+    const report = await evict(machineWith(binding), ['/m'], { signal: abort.signal, onEvent });
     expect(report).toMatchObject({ state: 'aborted', evictedBytes: 0 });
   });
 

@@ -1,5 +1,6 @@
 /** memoryOf(): the numbers of another program are those of the judgement, and what is not known stays unknown. */
 import { describe, expect, it } from 'vitest';
+import { answer } from '../../../../lib/core/memory/answer.ts';
 import { memoryOf } from '../../../../lib/core/memory/pool.ts';
 import type { Snapshot } from '../../../../lib/types/index.ts';
 import { changed, snapshotOf } from '../../../support/snapshots.ts';
@@ -78,7 +79,7 @@ describe('memoryOf()', () => {
     expect(['unknown', 'not-now']).toContain(seen.verdict);
   });
 
-  it('without a GPU has the host, and nothing that can be loaded', () => {
+  it('without a GPU has the host: the number of the first line of the command, which is no yes', () => {
     const none = changed((reading) => {
       reading.devices = [];
     });
@@ -86,10 +87,12 @@ describe('memoryOf()', () => {
       unified: null,
       total: none.host.total,
       free: none.host.free,
-      safe: null,
+      available: none.host.available,
+      safe: none.host.available,
       gpus: [],
       verdict: 'unknown',
     });
+    expect(answer(none, String)).toBe(`${memoryOf(none).safe} of this machine's memory can be used`);
   });
 
   it('agrees with the judgement on every machine of the findings', () => {
@@ -100,7 +103,7 @@ describe('memoryOf()', () => {
       expect([title, because, safe, verdict]).toEqual([
         title,
         judgement.because,
-        judgement.safe.bytes,
+        snapshot.devices.length === 0 ? snapshot.host.available : judgement.safe.bytes,
         judgement.mayLoad,
       ]);
       if (verdict === 'yes') expect(safe, title).toBeGreaterThan(0);
