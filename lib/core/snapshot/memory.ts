@@ -5,10 +5,11 @@ import type { MessagePort } from 'node:worker_threads';
 import { toUmaError } from '../../base/errors.ts';
 import { lazy } from '../../base/lazy.ts';
 import { checkOptions } from '../../base/options.ts';
-import { deserializeError, type SerializedError } from '../../base/serialized-error.ts';
+import { deserializeError } from '../../base/serialized-error.ts';
 import { packageRoot } from '../../root.ts';
 import type { Memory } from '../../types/index.ts';
 import { snapshot } from './index.ts';
+import type { MemoryAnswer, MemoryQuestion, ReaderData } from './memory-protocol.ts';
 import { MEMORY, type MemoryOptions } from './options.ts';
 
 const loadPool = lazy(() => import('../memory/pool.ts'));
@@ -47,20 +48,6 @@ const SLACK_MS = 3_000;
 function lateAnswer(limitMs: number) {
   const message = `the thread that reads did not answer within ${limitMs} ms; umaprobe doctor says what hangs`;
   return { failed: true, source: 'umaprobe', call: 'memorySync', status: null, name: 'TIMEOUT', message } as const;
-}
-
-/** Question to the thread, and its answer (memory-worker.ts). */
-export interface MemoryQuestion {
-  id: number;
-  deadlineMs: number;
-}
-export type MemoryAnswer = { id: number; memory: Memory } | { id: number; error: SerializedError };
-
-/** Start data of the thread. */
-export interface ReaderData {
-  port: MessagePort;
-  /** Counts the answers; the asking thread sleeps on it. */
-  answers: Int32Array;
 }
 
 interface Reader {
