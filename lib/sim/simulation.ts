@@ -32,7 +32,10 @@ export interface Simulation {
 /** The record that the machine keeps; docs/simulated-machine.md describes the other fields. */
 export interface SimulationRecord extends JsonObject {
   machine: string;
-  /** null: the machine was never wedged. */
+  /**
+   * Time of the wedge by the simulated clock since boot, and the process id of the call that it struck; null: the
+   * machine was never wedged.
+   */
   wedged: null | { atMs: number; pid: number; during: string };
 }
 
