@@ -42,6 +42,15 @@ export interface SimulationRecord extends JsonObject {
 /**
  * Boots a machine: a loaded one, or one given by name or file.
  *
+ * @example
+ * ```ts
+ * import { simulate } from 'umaprobe/sim';
+ *
+ * const simulation = simulate('gb10', { scale: 1000 });
+ * console.log(simulation.record().machine);
+ * simulation.close();
+ * ```
+ *
  * @param options `scale`: simulated seconds per real second; 1000 turns a second of waiting into a millisecond.
  * @throws TypeError `ERR_INVALID_ARG_VALUE` for a name that does not exist, a machine that does not match its schema, or
  *   parts that exceed the total; UmaError when the simulator cannot be loaded.
@@ -97,6 +106,15 @@ function readRecord(simulator: string, statePath: string): SimulationRecord {
 /**
  * Puts this process with all its threads on the machine for the rest of its life, and processes and workers that it
  * starts later. Call it before the first reading, because the libraries of a machine stay open.
+ *
+ * @example
+ * ```ts
+ * import { memory } from 'umaprobe';
+ * import { activate, simulate } from 'umaprobe/sim';
+ *
+ * activate(simulate('gb10'));
+ * console.log((await memory()).simulated);
+ * ```
  *
  * @throws UmaError `ERR_UMA_BUSY` when this process has read the real machine, or is on another simulated one.
  */

@@ -18,6 +18,14 @@ const loadPool = lazy(() => import('../memory/pool.ts'));
  * Total, free, available and loadable memory of this machine and of each GPU: the judgement of `snapshot()` in a few
  * numbers. Creates no CUDA context.
  *
+ * @example
+ * ```ts
+ * import { memory } from 'umaprobe';
+ *
+ * const { because, safe, verdict } = await memory();
+ * console.log(verdict === 'yes' ? safe : because);
+ * ```
+ *
  * @throws as `snapshot()`.
  */
 export async function memory(options: MemoryOptions = {}): Promise<Memory> {
@@ -29,6 +37,14 @@ export async function memory(options: MemoryOptions = {}): Promise<Memory> {
 /**
  * The same on the calling thread. A thread of its own reads, started by the first call, and this one waits for it: for
  * `deadlineMs` and 3 s at most, whatever hangs.
+ *
+ * @example
+ * ```ts
+ * import { memorySync } from 'umaprobe';
+ *
+ * const { safe, verdict } = memorySync();
+ * console.log(verdict, safe);
+ * ```
  *
  * @throws as `snapshot()`; UmaError `ERR_UMA_TIMEOUT` also where the other thread does not answer in time.
  */

@@ -20,7 +20,8 @@ const lacking = (numbers: Awaited<ReturnType<typeof publicNumbers>>) =>
     const hasUnit = UNIT_IN_NAME.test(name) || [own, ...around].some((text) => UNIT.test(text));
     const isGiven = isOption || [own, ...around].some((text) => GIVER.test(text));
     // A comment around a number speaks of it where it has a unit, too.
-    const hasSource = isGiven || SOURCE.test(own) || around.some((text: string) => UNIT.test(text) && SOURCE.test(text));
+    const hasSource =
+      isGiven || SOURCE.test(own) || around.some((text: string) => UNIT.test(text) && SOURCE.test(text));
     const lacks = [...(hasUnit ? [] : ['unit']), ...(hasSource ? [] : ['source'])];
     return lacks.length === 0 ? [] : [`${place} ${name}: no ${lacks.join(', no ')}`];
   });
