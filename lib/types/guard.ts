@@ -181,7 +181,7 @@ export interface GuardReport extends OfMachine {
   watches: 'host';
   /** Memory to leave the host, in bytes, and the rule or the caller's number that gave it. */
   floor: { bytes: Amount; from: string };
-  /** Available memory below which it is killed at once: given by the caller, else a part of the floor. */
+  /** Available memory below which it is killed at once: given by the caller, else the default of the option. */
   killBelowBytes: Amount;
   startedAt: Timestamp;
   endedAt: Timestamp;
