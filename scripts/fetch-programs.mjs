@@ -1,4 +1,4 @@
-// Programs that tests and packing need and nobody else: other versions of Node, package managers, Bun, Deno, postject. Each is a package of the
+// Programs that tests and packing need and nobody else: other versions of Node and TypeScript, package managers, Bun, Deno, postject. Each is a package of the
 // npm registry, installed by npm into a cache folder on first use.
 import { existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -44,6 +44,11 @@ export function packageManager(name, range) {
     '@yarnpkg/cli-dist': '@yarnpkg/cli-dist/bin/yarn.js',
   }[name];
   return fileOf(`${name}@${range}`, file);
+}
+
+/** The compiler of TypeScript of a version or range before 7, which the checkout has. */
+export function typeScript(range) {
+  return fileOf(`typescript@${range}`, 'typescript/bin/tsc');
 }
 
 /** The binary of Bun for this machine. */

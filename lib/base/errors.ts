@@ -39,7 +39,7 @@ export class UmaError extends Error {
   readonly source: Failure['source'];
   /** The function or file: "nvmlInit_v2", "read /proc/meminfo". */
   readonly call: string;
-  /** Status number of the call; null: it has none. */
+  /** Status number that CUDA, NVML or the kernel returned for the call; null: it has none. */
   readonly status: number | null;
   /** Name of that number: "NOT_SUPPORTED", "cudaErrorNoDevice", "ENOENT". */
   readonly nativeName: string;

@@ -11,6 +11,15 @@ const work = lazy(() => Promise.all([import('./options.ts'), import('./server.ts
  * or OpenMetrics 1.0 if the client prefers it), /-/healthy and /-/ready. Nothing can be changed through it, and nothing
  * is read while nobody asks.
  *
+ * @example
+ * ```ts
+ * import { serve } from 'umaprobe/serve';
+ *
+ * const serving = await serve({ listen: '127.0.0.1:8080' });
+ * process.once('SIGTERM', () => serving.close());
+ * console.log(serving.url);
+ * ```
+ *
  * @throws TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options, also an address that other machines
  *   reach without a token. UmaError `ERR_UMA_PATH`, `ERR_UMA_PERMISSION` for the file of the token; `ERR_UMA_BUSY`: the port is
  *   in use; `ERR_UMA_CALL_FAILED`: the address is not of this machine. The signal's reason when it is aborted before the start.

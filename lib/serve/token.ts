@@ -10,7 +10,7 @@ const LENGTH = { min: 16, max: 512 };
 
 const WHAT = 'token file';
 
-export type TokenDigest = Buffer;
+export type TokenDigest = Uint8Array;
 
 /** @throws UmaError ERR_UMA_PATH, ERR_UMA_PERMISSION. */
 export function readToken(path: string): TokenDigest {

@@ -30,7 +30,16 @@ export function shippedNames(): string[] {
     .sort();
 }
 
-/** The machines shipped with umaprobe. */
+/**
+ * The machines shipped with umaprobe.
+ *
+ * @example
+ * ```ts
+ * import { machines } from 'umaprobe/sim';
+ *
+ * console.log(machines().map(({ name }) => name));
+ * ```
+ */
 export function shippedMachines(): MachineSummary[] {
   return shippedNames().map((name) => {
     const { description, devices, memory } = loadMachine(name);
@@ -39,7 +48,17 @@ export function shippedMachines(): MachineSummary[] {
   });
 }
 
-/** Loads a shipped machine by its name, or a machine file, which is checked: a path with a slash or ending in .json. */
+/**
+ * Loads a shipped machine by its name, or a machine file, which is checked: a path with a slash or ending in .json.
+ *
+ * @example
+ * ```ts
+ * import { loadMachine, simulate } from 'umaprobe/sim';
+ *
+ * const machine = loadMachine('gb10');
+ * simulate({ ...machine, memory: { ...machine.memory, fileCache: 60e9 } });
+ * ```
+ */
 export function loadMachine(nameOrFile: string): Machine {
   // process.cwd() fails in a folder that was removed: a shipped machine needs none.
   const document = resolveExtends(locate(nameOrFile, '.', ''), []);

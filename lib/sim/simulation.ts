@@ -32,12 +32,24 @@ export interface Simulation {
 /** The record that the machine keeps; docs/simulated-machine.md describes the other fields. */
 export interface SimulationRecord extends JsonObject {
   machine: string;
-  /** null: the machine was never wedged. */
+  /**
+   * Time of the wedge by the simulated clock since boot, and the process id of the call that it struck; null: the
+   * machine was never wedged.
+   */
   wedged: null | { atMs: number; pid: number; during: string };
 }
 
 /**
  * Boots a machine: a loaded one, or one given by name or file.
+ *
+ * @example
+ * ```ts
+ * import { simulate } from 'umaprobe/sim';
+ *
+ * const simulation = simulate('gb10', { scale: 1000 });
+ * console.log(simulation.record().machine);
+ * simulation.close();
+ * ```
  *
  * @param options `scale`: simulated seconds per real second; 1000 turns a second of waiting into a millisecond.
  * @throws TypeError `ERR_INVALID_ARG_VALUE` for a name that does not exist, a machine that does not match its schema, or
@@ -94,6 +106,15 @@ function readRecord(simulator: string, statePath: string): SimulationRecord {
 /**
  * Puts this process with all its threads on the machine for the rest of its life, and processes and workers that it
  * starts later. Call it before the first reading, because the libraries of a machine stay open.
+ *
+ * @example
+ * ```ts
+ * import { memory } from 'umaprobe';
+ * import { activate, simulate } from 'umaprobe/sim';
+ *
+ * activate(simulate('gb10'));
+ * console.log((await memory()).simulated);
+ * ```
  *
  * @throws UmaError `ERR_UMA_BUSY` when this process has read the real machine, or is on another simulated one.
  */

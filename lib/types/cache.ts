@@ -3,17 +3,17 @@
 import type { RunState } from './results.ts';
 import type { Amount, Integer, Natural, OfMachine, Timestamp } from './scalars.ts';
 
-/** The page cache of one file. */
+/** The page cache of one file. Bytes of pages are those of cachestat(2), or of mincore(2). */
 export interface CachedFile {
   /** A byte that is not UTF-8 is the lone surrogate U+DC00 + byte. */
   path: string;
-  /** Size of the file. */
+  /** Size of the file by stat(2). */
   bytes: Natural;
   cachedBytes: Natural | null;
   /** null: read with mincore, which does not report it. */
   dirtyBytes: Natural | null;
   writebackBytes: Natural | null;
-  /** Processes that map the file; empty: none visible to this user. */
+  /** Processes that map the file, by /proc/<pid>/maps; empty: none visible to this user. `pid`: process id. */
   mappedBy: { pid: Natural; name: string | null; locked: boolean }[];
   /** The reason for `cachedBytes: null`. */
   reason: string | null;
@@ -29,7 +29,8 @@ export interface ModelStore {
 }
 
 /**
- * A directory, file or model store that was examined. Sums cover all of its files, not only those listed in `files`.
+ * A directory, file or model store that was examined. Numbers are sums over all of its files, not only those listed in
+ * `files`: counts of the walk, and bytes of pages by cachestat(2) or mincore(2).
  *
  * The kernel shows the pages of a file only to its owner, to users who may write it, and to root. If it shows no cached
  * page and hides some files, every sum of pages is null and never 0. If it shows some, the sums count those: see
@@ -39,8 +40,9 @@ export interface CacheTarget {
   path: string;
   /** null: the path was given. */
   store: ModelStore | null;
+  /** Number of regular files, counted by the walk. */
   files: Natural;
-  /** Bytes of the files, each inode counted once. */
+  /** Bytes of the files by stat(2), each inode counted once. */
   bytes: Natural;
   /** null: not visible to this user. */
   cachedBytes: Natural | null;
@@ -62,18 +64,18 @@ export interface CacheTarget {
   /** Paths that could not be examined, with the reason. At most 100 are listed; `problemCount` counts all. */
   problems: { path: string; reason: string }[];
   problemCount: Natural;
-  /** FIFOs, sockets and devices, which have no page cache. */
+  /** Number of FIFOs, sockets and devices, which have no page cache. */
   special: Natural;
-  /** Symbolic links (not followed) and hard links to files already counted. */
+  /** Number of symbolic links (not followed) and hard links to files already counted. */
   links: Natural;
-  /** Files deleted before they could be examined. */
+  /** Number of files deleted before they could be examined. */
   vanished: Natural;
   /** False: the walk was aborted. */
   complete: boolean;
 }
 
 /**
- * The machine's page cache, from /proc/meminfo. `modelFiles` (null counts as 0) + `otherFiles` + `shmem` +
+ * The machine's page cache in bytes, from /proc/meminfo. `modelFiles` (null counts as 0) + `otherFiles` + `shmem` +
  * `slabReclaimable` = `total` = Buffers + Cached + SReclaimable, exactly. The kernel counts shared memory in `Cached`,
  * although dropping caches does not free it.
  */
@@ -97,6 +99,7 @@ export interface CacheSplit {
 /** A document about the page cache. */
 interface CacheReport extends OfMachine {
   at: Timestamp;
+  /** Duration of the call by the monotonic clock. */
   durationMs: Amount;
 }
 
@@ -119,7 +122,9 @@ export interface CacheStatus extends CacheReport {
 /** Progress of a walk over files. */
 export interface CacheEvent {
   type: 'progress';
+  /** Number of files, counted by the walk so far. */
   files: number;
+  /** Sum of their sizes so far. */
   bytes: number;
   path: string;
 }
@@ -133,7 +138,10 @@ export interface Receipt {
   from: Record<keyof ReceiptCounters, string>;
 }
 
-/** Counters before and after an action, in bytes. null: this machine does not have the counter, or it could not be read. */
+/**
+ * Counters before and after an action, in bytes, of /proc/meminfo where nothing else is said. null: this machine does
+ * not have the counter, or it could not be read.
+ */
 export interface ReceiptCounters {
   /** Freed pages may go to the lists of the processors first: memory that was freed is in `memFree` plus `freeInCpuLists`. */
   memFree: Natural | null;
@@ -143,7 +151,7 @@ export interface ReceiptCounters {
   cached: Natural | null;
   sReclaimable: Natural | null;
   dirty: Natural | null;
-  /** Size of the driver's page pools (driver 590 and later); readable by root only. */
+  /** Size of the driver's page pools (driver 590 and later), from debugfs; readable by root only. */
   driverPools: Natural | null;
   /**
    * Free memory by cudaMemGetInfo on a unified device: MemFree. null elsewhere: page cache does not use GPU memory
@@ -152,22 +160,23 @@ export interface ReceiptCounters {
   cudaFree: Natural | null;
 }
 
-/** One file that was evicted, or could not be. Sizes in bytes. */
+/** One file that was evicted, or could not be. Sizes in bytes, by cachestat(2) or mincore(2) before and after. */
 export interface EvictedFile {
   path: string;
   cachedBefore: Natural;
   cachedAfter: Natural;
-  /** Bytes evicted. */
+  /** `cachedBefore` less `cachedAfter`. */
   evictedBytes: Integer;
   /**
    * The reason why bytes stayed in cache: "mapped by vllm (4242)", "dirty: not written to disk yet; --sync writes it
    * first". null: none stayed.
    */
   stayed: string | null;
+  /** Processes that map it, by /proc/<pid>/maps. `pid`: process id. */
   mappedBy: { pid: Natural; name: string | null; locked: boolean }[];
 }
 
-/** Result of `evictFiles()`. */
+/** Result of `evictFiles()`. Bytes are sums over its files. */
 export interface EvictReport extends CacheReport {
   schema: 'umaprobe/cache-evict/1';
   state: Extract<RunState, 'complete' | 'aborted'>;
@@ -178,12 +187,15 @@ export interface EvictReport extends CacheReport {
   /** null: the result is not visible to this user, for any file that may be cached. */
   evictedBytes: Integer | null;
   stayedBytes: Natural | null;
-  /** Files whose cached pages are not visible to this user: eviction was requested, its result is unknown. */
+  /**
+   * Number of files, counted by the walk, whose cached pages are not visible to this user: eviction was requested, its
+   * result is unknown.
+   */
   unseenFiles: Natural;
   unseenBytes: Natural;
   /** `stayedBytes` by reason. */
   stayedBy: { mapped: Natural; dirty: Natural; locked: Natural; memory: Natural; other: Natural };
-  /** Time spent on writing dirty pages, in milliseconds. */
+  /** Time spent on writing dirty pages, by the monotonic clock. */
   syncMs: Amount;
   receipt: Receipt;
 }
@@ -196,20 +208,26 @@ export interface DropReport extends CacheReport {
   level: 1 | 2 | 3;
   /** The memory that the level frees, as text. */
   meaning: string;
-  /** What the level was expected to free, in bytes: by the counters before it, driver pools as far as they are seen. */
+  /**
+   * Bytes that the level was expected to free: sum of the counters of /proc/meminfo before it, driver pools as far as
+   * they are seen.
+   */
   expectedBytes: Natural;
   /** null: a dry run. */
   by: 'write' | 'sudo' | null;
   /**
-   * `sync` before the drop; null: not done. `finished` false: still writing at its time limit; the drop was done
-   * anyway.
+   * `sync` before the drop, its milliseconds by the monotonic clock; null: not done. `finished` false: still writing at
+   * its time limit; the drop was done anyway.
    */
   sync: { durationMs: Amount; finished: boolean } | null;
-  /** null: a dry run. */
+  /** Time of the write to /proc/sys/vm/drop_caches; null: a dry run. */
   dropMs: Amount | null;
   /** Of a dry run: the counters before, twice. */
   receipt: Receipt;
-  /** Increase of the next GPU allocation's limit, immediately and after reclaim. null: no unified device, or a dry run. */
+  /**
+   * Increase of the next GPU allocation's limit in bytes, immediately and after reclaim: `allocatable` of a snapshot
+   * after less before. null: no unified device, or a dry run.
+   */
   nextAllocation: { immediate: Integer | null; afterReclaim: Integer | null } | null;
   /**
    * "2 model files (35.40 GiB (38.01 GB) cached) are mapped by vllm (4242): pages that are not in use at this moment
@@ -218,7 +236,10 @@ export interface DropReport extends CacheReport {
   warnings: string[];
 }
 
-/** Free blocks of one order (2^order pages, `blockBytes` bytes each) before and after a compaction. */
+/**
+ * Free blocks of one order (2^order pages, `blockBytes` bytes each) before and after a compaction, counted by
+ * /proc/buddyinfo.
+ */
 export interface BlocksByOrder {
   order: Natural;
   blockBytes: Natural;
@@ -238,15 +259,22 @@ export interface CompactReport extends CacheReport {
   by: 'write' | 'sudo' | null;
   gate: ContiguityGate;
   orders: BlocksByOrder[];
-  /** Counted in the gate's units: bytes available, and pinnable free memory in blocks of `gate.blockBytes`. */
+  /**
+   * Counted in the gate's units: bytes available (MemAvailable), and pinnable free memory in blocks of
+   * `gate.blockBytes` (/proc/buddyinfo).
+   */
   before: { available: Natural | null; blocks: Natural };
+  /** The same afterwards, in bytes and blocks, by MemAvailable and /proc/buddyinfo. */
   after: { available: Natural | null; blocks: Natural };
-  /** null: compaction was not run. */
+  /** Time of the write to /proc/sys/vm/compact_memory; null: compaction was not run. */
   compactMs: Amount | null;
   receipt: Receipt;
 }
 
-/** Free memory that makes a large allocation quick: bytes in all, and blocks of a size in bytes. */
+/**
+ * Free memory that makes a large allocation quick: bytes in all, and blocks of a size in bytes. Given by the caller, or
+ * by the rule for this machine's MemTotal.
+ */
 export interface ContiguityGate {
   availableBytes: Natural;
   blockBytes: Natural;
@@ -257,13 +285,15 @@ export interface ContiguityGate {
 export interface ReclaimReport extends CacheReport {
   schema: 'umaprobe/cache-reclaim/1';
   cgroup: string;
-  /** Amount to reclaim. */
+  /** Amount to reclaim, given by the caller. */
   bytes: Natural;
   /** memory.current before − after; negative: its programs allocated more in the meantime. */
   gotBytes: Integer;
   /** The kernel reclaimed less than requested (EAGAIN). */
   short: boolean;
+  /** memory.current of the cgroup, in bytes, before and after. */
   before: Natural;
+  /** memory.current, in bytes. */
   after: Natural;
   receipt: Receipt;
 }

@@ -59,6 +59,7 @@ interface ClusterAnswer {
   summary: string;
   /** Differences of the machines that answered: programs that span them mostly want them alike. */
   differences: HostDifference[];
+  /** Time until the last answer, by the monotonic clock. */
   durationMs: Amount;
 }
 
@@ -67,7 +68,9 @@ export interface ClusterReport extends ClusterAnswer {
   schema: 'umaprobe/cluster/1';
   /** The highest level of a judgement; null: not every machine answered. */
   level: Level | null;
-  /** Bytes that can be loaded on each, the least of `judgement.safe.bytes`; null: not known of every machine. */
+  /**
+   * Bytes that can be loaded on each: the least `judgement.safe.bytes` of a snapshot; null: not known of every machine.
+   */
   safe: Natural | null;
   /** Host of the machine that decides: the first; null: all are as good. */
   limiting: string | null;

@@ -27,8 +27,9 @@ export interface ComparedRow {
   /** Name within its section: a label of the ledger, a program, the kind and bytes of a step. */
   name: string;
   unit: 'bytes' | 'bytesPerSecond' | 'gbPerSecond' | 'ms' | 'percent' | 'count' | 'text';
-  /** Value in the first document; null: unknown. 0 only if it is known to be nothing. */
+  /** Value in `unit`, as given at `path` of the first document; null: unknown. 0 only if it is known to be nothing. */
   a: number | string | null;
+  /** The same of the second document, in `unit`, as given there. */
   b: number | string | null;
   /** b − a, in `unit`; null: one of them is unknown, or they are texts. */
   change: number | null;
@@ -50,7 +51,7 @@ export interface CompareReport {
    */
   direction: 'more' | 'less' | 'faster' | 'slower' | 'alike' | 'unknown';
   rows: ComparedRow[];
-  /** Quantities that are the same in both. */
+  /** Number of quantities that are the same in both, counted. */
   same: Natural;
   /** Findings that only one of two snapshots has. */
   findings: { id: string; in: 'a' | 'b'; summary: string }[];

@@ -48,8 +48,11 @@ export interface LibraryStatus {
   failure: CallFailure | null;
 }
 
-/** A process that holds GPU memory (`nvmlDeviceGetComputeRunningProcesses_v3` and the graphics list). */
+/**
+ * A process that holds GPU memory, with its bytes (`nvmlDeviceGetComputeRunningProcesses_v3` and the graphics list).
+ */
 export interface GpuProcess {
+  /** Process id, as NVML lists it. */
   pid: Natural;
   /** `/proc/<pid>/comm`; null: the process has ended, or this process is in a PID namespace of its own. */
   name: string | null;
@@ -61,13 +64,16 @@ export interface GpuProcess {
 export interface OtherUsers {
   /** Largest first. Empty: they are not known by name. */
   processes: GpuProcess[];
-  /** Bytes that they hold together; null: not known. */
+  /** Bytes that they hold together, by NVML as `from` says; null: not known. */
   bytes: Natural | null;
   /** Source of `bytes`, or why it is null. */
   from: string;
 }
 
-/** Memory that can be allocated on this device. */
+/**
+ * Memory that can be allocated on this device, in bytes: sums of counters of the kernel, CUDA and NVML, which `from`
+ * names.
+ */
 export interface Allocatable {
   /** Bytes that need no reclaim by the kernel. */
   immediate: Natural | null;
@@ -92,7 +98,10 @@ export type ViewName = 'cudaMemGetInfo' | 'torch' | 'vllm' | 'sglang' | 'llamaCp
 
 /** One CUDA device: a GPU, or a MIG slice of one. */
 export interface DeviceSnapshot {
-  /** Position in this list. Devices that CUDA sees come first, in CUDA's order, so for them it is the CUDA ordinal. */
+  /**
+   * Position in this list, counted from 0. Devices that CUDA sees come first, in CUDA's order, so for them it is the
+   * CUDA ordinal.
+   */
   index: Natural;
   /** CUDA ordinal in this process; null when CUDA does not see it here (CUDA_VISIBLE_DEVICES, no CUDA). */
   cudaIndex: Natural | null;
@@ -114,20 +123,23 @@ export interface DeviceSnapshot {
   /** "12.1". */
   computeCapability: string | null;
   memoryModel: MemoryModel;
-  /** CUDA device attributes under CUDA's names in camelCase; read without a context. */
+  /**
+   * CUDA device attributes under CUDA's names in camelCase; read without a context. 0 or 1 of a property, else a count,
+   * bytes (`l2CacheSize`, `totalGlobalMem`), bits (`globalMemoryBusWidth`) or the unit in the name.
+   */
   attributes: Record<Exclude<DeviceAttribute, 'hostNumaId'>, Amount | null> & {
     /**
-     * −1: none.
+     * Number of the NUMA node of the host closest to the device, by CUDA; −1: none.
      * @minimum -1
      */
     hostNumaId: number | null;
   };
   /**
-   * `cudaMemGetInfo`; null: not read, and `from.cuda` says why. If a child process read it on a device that shares the
-   * host's memory, the size of the child's CUDA context is added to `free`, and `from.cuda` says how much.
+   * Bytes by `cudaMemGetInfo`; null: not read, and `from.cuda` says why. If a child process read it on a device that
+   * shares the host's memory, the size of the child's CUDA context is added to `free`, and `from.cuda` says how much.
    */
   cuda: { free: Natural; total: Natural } | null;
-  /** NVML memory info. null on every GB10, where NVML returns NOT_SUPPORTED. */
+  /** NVML memory info, in bytes. null on every GB10, where NVML returns NOT_SUPPORTED. */
   nvml: { total: Natural; free: Natural; used: Natural; reserved: Natural | null } | null;
   /**
    * Processes that hold memory of this device. Empty: none does. null: not known here; `from.processes` says why (NVML
@@ -142,14 +154,23 @@ export interface DeviceSnapshot {
   /** Other processes that hold memory of this device, besides the process that read it; null: none. */
   others: OtherUsers | null;
   allocatable: Allocatable;
+  /**
+   * Free bytes that each tool would report, calculated by its rule from the counters that `from` names; null: unknown.
+   */
   views: Record<ViewName, Natural | null>;
   /** NVML's addressing mode: "NONE", "HMM" or "ATS". */
   addressingMode: string | null;
   migMode: { current: boolean; pending: boolean } | null;
+  /** Share of the last sample period in which a kernel ran, by NVML: 0 to 100. */
   utilizationPercent: Amount | null;
-  /** @minimum -273 */
+  /**
+   * Degrees Celsius of the GPU's die, by NVML.
+   * @minimum -273
+   */
   temperatureC: number | null;
+  /** Draw of the GPU in watts, by NVML. */
   powerW: Amount | null;
+  /** Clock of the SMs now, by NVML. */
   smClockMHz: Amount | null;
   /**
    * Calls for this device that failed although library and device have the value, each once. NOT_SUPPORTED, and

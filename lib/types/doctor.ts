@@ -32,7 +32,9 @@ export interface DoctorReport extends OfMachine {
   schema: 'umaprobe/doctor/1';
   /** Time at which the kernel was read, ISO 8601, UTC. */
   at: Timestamp;
+  /** Count of the rows with each status: the sum is the length of `checks`. */
   summary: Record<CheckStatus, Natural>;
   checks: CheckResult[];
+  /** Duration of the call by the monotonic clock. */
   durationMs: Amount;
 }

@@ -10,10 +10,12 @@ export interface ErrorDocument {
     /** Stable: ERR_USAGE, ERR_INVALID_ARG_*, ERR_UMA_*, or a system code such as ENOENT. */
     code: string;
     message: string;
+    /** Exit code of the command (docs/errors.md): the number that the shell is given. */
     exitCode: Natural;
     /** The native call that failed, if there was one. */
     source: string | null;
     call: string | null;
+    /** Status number of that call, as CUDA, NVML or the kernel returned it; null: it has none. */
     status: number | null;
     nativeName: string | null;
     /** The underlying error, where the message leaves it out for length. */

@@ -45,7 +45,10 @@ export const TRAINING_DTYPES = ['bf16', 'fp16', 'fp32'] as const;
 /** One of `TRAINING_DTYPES`. */
 export type TrainingDtype = (typeof TRAINING_DTYPES)[number];
 
-/** Bytes, with the range in which the real value is expected. `low` ≤ `bytes` ≤ `high`. */
+/**
+ * Bytes, with the range in which the real value is expected: sums by the formula of each term. `low` ≤ `bytes` ≤
+ * `high`.
+ */
 export interface EstimateRange {
   bytes: Natural;
   low: Natural;
@@ -57,10 +60,13 @@ export interface EstimateTerm extends EstimateRange {
   name: string;
   /** The sum behind `bytes`, in the names of `inputs`. */
   formula: string;
+  /**
+   * Numbers of `formula`, each in the unit that it says (bytes, tokens, layers), from the model's files or the caller.
+   */
   inputs: Record<string, number | string | boolean | null>;
 }
 
-/** Facts of a model. Sizes in bytes. */
+/** Facts of a model, from its files or the caller's description as `source` says. Sizes in bytes. */
 export interface EstimatedModel {
   name: string;
   /** The text that was read: headers of safetensors or GGUF files, a config.json, or only a number of parameters. */
@@ -71,20 +77,21 @@ export interface EstimatedModel {
   layers: Positive | null;
   /** Further layers that predict later tokens; null: unknown. */
   mtpLayers: Natural | null;
-  /** Attention heads, and the fewest heads of keys and values of a layer; null: unknown, or it has none. */
+  /** Number of attention heads, and the fewest heads of keys and values of a layer; null: unknown, or it has none. */
   heads: Integer | null;
   kvHeads: Integer | null;
+  /** Number of parameters: the sum over the tensors, or as given. */
   parameters: Amount | null;
   /** Number and size of the weight files, bytes. */
   files: Natural;
   fileBytes: Natural;
-  /** Longest context that the model was made for. */
+  /** Longest context that the model was made for, in tokens. */
   maxContext: Positive | null;
   /** The same as SGLang reads it from the config. */
   maxContextSglang: Positive | null;
   /** "fp8", "awq", "nvfp4", …; null: not quantised, or a GGUF file, whose tensors say it one by one. */
   quantization: string | null;
-  /** Bytes by data type of the tensors, largest first. */
+  /** Sums of the bytes and parameters by data type of the tensors, largest first. */
   dtypes: { dtype: string; bytes: Natural; parameters: Amount }[];
 }
 
@@ -101,39 +108,46 @@ export type Model = Readonly<Pick<EstimatedModel, 'name' | 'source' | 'path' | '
  */
 export type ModelInput = string | ModelDescription | Model;
 
-/** Progress of reading a model on the Hub. */
+/** Progress of reading a model on the Hub: requests and bytes, counted since it began. */
 export interface ModelProgress {
   requests: number;
   bytes: number;
 }
 
-/** Options of the program that were estimated, as of `EstimateOptions`. null: its own default. */
+/**
+ * Options of the program that were estimated, as of `EstimateOptions` in the same units, from the caller. null: its own
+ * default.
+ */
 export interface EstimatedSettings {
   kvDtype: string | null;
+  /** Tokens that are processed at once. */
   batchTokens: Positive | null;
   flashAttention: boolean;
   swaFull: boolean;
   kvUnified: boolean;
   mla: boolean | null;
+  /** Number of devices that share the weights. */
   tensorParallel: Positive;
+  /** Number of ranks that have different layers. */
   pipelineParallel: Positive;
+  /** Number of ranks that divide the tokens of the cache. */
   decodeContextParallel: Positive;
   mtp: boolean;
   languageModelOnly: boolean;
   mmap: boolean;
 }
 
-/** The use that was estimated, with every default filled in. */
+/** The use that was estimated, as given, with every default filled in. */
 export interface EstimatedUse {
   use: EstimateUse;
   program: EstimateProgram | null;
   /** Tokens of one sequence. */
   context: Natural;
-  /** Sequences at the same time. */
+  /** Number of sequences at the same time. */
   sequences: Positive;
   /** Data type of the keys and of the values. */
   kvDtype: string;
-  /** Training: sequences in one step of one device. */
+  /** Training: number of sequences in one step of one device. */
   batch: Positive | null;
   settings: EstimatedSettings;
 }
@@ -150,7 +164,10 @@ export interface EstimateReport {
   total: EstimateRange;
   /** Memory that only the start takes. `peak` is the most at any time, the start included. */
   loading: { terms: EstimateTerm[]; peak: EstimateRange };
-  /** Bytes that one more token of context takes in every layer that keeps all of them; null: the model has no cache. */
+  /**
+   * Bytes that one more token of context takes in every layer that keeps all of them: the sum by the dimensions of the
+   * model; null: the model has no cache.
+   */
   kvBytesPerToken: Amount | null;
   /** Fields of the config that may change memory and are not understood: while there are any, it is not known what fits. */
   unread: string[];
@@ -158,7 +175,9 @@ export interface EstimateReport {
   notes: string[];
 }
 
-/** A model that is not on this machine: a number of parameters, or the content of a config.json. */
+/**
+ * A model that is not on this machine: a number of parameters, or the content of a config.json, given by the caller.
+ */
 export type ModelDescription =
   | {
       /** Number of parameters, 1 to 10^15. */
@@ -176,7 +195,7 @@ export type ModelDescription =
       dtype?: string;
     };
 
-/** Options of `estimate()`. */
+/** Options of `estimate()`, given by the caller. Whole numbers are 1 or more where nothing else is said. */
 export interface EstimateOptions {
   /** Default `inference`. */
   use?: EstimateUse;
@@ -184,7 +203,7 @@ export interface EstimateOptions {
   program?: EstimateProgram;
   /** Tokens of one sequence; default 4096, or the model's longest if that is less. */
   context?: number;
-  /** Sequences at the same time; default 1. */
+  /** Number of sequences at the same time; default 1. */
   sequences?: number;
   /** Type of the cache, or of keys and values apart: "f16", "fp8", "q8_0/q4_0". Default: that of the program. */
   kvDtype?: string;
@@ -198,11 +217,16 @@ export interface EstimateOptions {
   kvUnified?: boolean;
   /** Latent attention (DeepSeek): keep the compressed vector. Default: as the file and the program do. */
   mla?: boolean;
-  /** Devices that share the weights (tensor parallelism, FSDP); the estimate is for one of them. Default 1. */
+  /**
+   * Number of devices that share the weights (tensor parallelism, FSDP); the estimate is for one of them. Default 1.
+   */
   tensorParallel?: number;
-  /** Ranks that have different layers (pipeline parallelism); the estimate is for the one that takes the most. Default 1. */
+  /**
+   * Number of ranks that have different layers (pipeline parallelism); the estimate is for the one that takes the most.
+   * Default 1.
+   */
   pipelineParallel?: number;
-  /** vLLM, SGLang: ranks of `tensorParallel` that divide the tokens of the cache among them. Default 1. */
+  /** vLLM, SGLang: number of ranks of `tensorParallel` that divide the tokens of the cache among them. Default 1. */
   decodeContextParallel?: number;
   /** Load the layers that predict further tokens, for speculative decoding. */
   mtp?: boolean;
@@ -212,7 +236,7 @@ export interface EstimateOptions {
   mmap?: boolean;
   /** Training: default `breakdown`. */
   method?: 'breakdown' | 'rough';
-  /** Training: sequences in one step; default 1. */
+  /** Training: number of sequences in one step; default 1. */
   batch?: number;
   /** Training: recompute activations in the backward pass. Default true. */
   checkpointing?: boolean;
@@ -222,7 +246,7 @@ export interface EstimateOptions {
   dtype?: TrainingDtype;
   /** Training: FP32 weights, gradients and optimizer; products in 16 bits (autocast). Default false. */
   mixedPrecision?: boolean;
-  /** Training: rank of the adapters; default 16. */
+  /** Training: rank of the adapters, the number of their inner columns; default 16. */
   loraRank?: number;
   /** Training: layers with an adapter; default all-linear. */
   loraTargets?: LoraTargets;
@@ -232,9 +256,12 @@ export interface EstimateOptions {
   fusedLoss?: boolean;
   /** Training: parts that the host's memory keeps. It is the same memory on a unified machine. */
   offload?: readonly Offload[];
-  /** vLLM, SGLang: compilers at once in a first start, `MAX_JOBS` of its environment. Default 1, which is to be set. */
+  /**
+   * vLLM, SGLang: number of compilers at once in a first start, `MAX_JOBS` of its environment. Default 1, which is to
+   * be set.
+   */
   maxJobs?: number;
-  /** Training: processes that load data; default 0, as of PyTorch's DataLoader. */
+  /** Training: number of processes that load data; default 0, as of PyTorch's DataLoader. */
   workers?: number;
   /** GRPO: share of the machine's memory that the rollout engine takes; default 0.3. */
   rolloutUtilization?: number;
@@ -247,6 +274,6 @@ export interface EstimateTable {
   schema: 'umaprobe/estimate-table/1';
   /** Data types of the columns. */
   columns: string[];
-  /** `bytes` in the order of `columns`. */
+  /** `bytes` in the order of `columns`: `parameters` (a count) × bits ÷ 8. */
   rows: { name: string; parameters: Positive; bytes: Natural[] }[];
 }

@@ -27,9 +27,12 @@ export interface ErrorNumber {
   name: string;
   /** The message's own words, with its unit: "22.76 GiB", "196608". */
   text: string;
-  /** Size in bytes; null: it is not a size. */
+  /** Size in bytes, as given in the message; null: it is not a size. */
   bytes: Integer | null;
-  /** The number itself, if it is not a size: a count, a share, a device; null: a size or a word. */
+  /**
+   * The number itself as given in the message, if it is not a size: a count, a share, a device's index; null: a size or
+   * a word.
+   */
   value: number | null;
 }
 
@@ -55,7 +58,7 @@ export interface ExplainedError {
   program: string;
   verdict: ErrorVerdict;
   /**
-   * Number of times that it occurs; `MOST_COUNTED` stands for that many or more.
+   * Number of times that it occurs, counted in the text; `MOST_COUNTED` stands for that many or more.
    * @asType integer
    * @minimum 1
    * @maximum 10000
@@ -63,6 +66,7 @@ export interface ExplainedError {
   count: number;
   /** Line of the first and of the last occurrence that was counted, from 1. */
   firstLine: Positive;
+  /** Line of the last one that was counted. */
   lastLine: Positive;
   /** The first occurrence on one line, without timestamps and colours, cut at 400 characters. */
   text: string;
@@ -81,10 +85,14 @@ export interface ErrorReport {
   at: Timestamp;
   /** Name of the simulated machine that the numbers are compared with; null on real hardware. */
   simulated: string | null;
+  /** Size of the text in bytes and lines, as counted while it was read. */
   input: { bytes: Natural; lines: Natural };
   /** Messages in the order of their first occurrence. Empty: no known message; nothing is guessed. */
   errors: ExplainedError[];
-  /** The machine that the numbers are compared with; null: it was not read. */
+  /**
+   * The machine that the numbers are compared with, in bytes by its snapshot (`total` is MemTotal or the GPU's memory);
+   * null: it was not read.
+   */
   machine: {
     total: Natural;
     /** Bytes that can be allocated on the GPU (without one: by programs) now, and after reclaim; null: unknown. */

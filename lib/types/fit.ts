@@ -31,7 +31,7 @@ export interface FitModel {
   use?: EstimateOptions;
 }
 
-/** The terms of an estimate: a report of `estimate()` is one. */
+/** The terms of an estimate, given by the caller: a report of `estimate()` is one. */
 export interface FitEstimate {
   total: FitRange;
   terms: readonly FitTerm[];
@@ -44,7 +44,7 @@ export interface FitEstimate {
   use?: {
     /** Tokens of one sequence. */
     context: number;
-    /** Sequences at the same time. */
+    /** Number of sequences at the same time. */
     sequences: number;
     /** Use of the model. Default: inference. */
     use?: EstimateUse;
@@ -57,16 +57,19 @@ export interface FitEstimate {
   unread?: readonly string[];
 }
 
-/** The load. A model is estimated for each program; one estimate is used for all. */
+/** The load, given by the caller. A model is estimated for each program; one estimate is used for all. */
 export type FitNeed =
   | {
-      /** 1 or more. */
+      /** Bytes, 1 or more. */
       bytes: number;
     }
   | FitModel
   | { estimate: FitEstimate };
 
-/** Options by which llama.cpp fits a model to the device by itself (`--fit`). The defaults are its own. */
+/**
+ * Options by which llama.cpp fits a model to the device by itself (`--fit`), as given on its command line. The defaults
+ * are its own.
+ */
 export interface FitLlamaOptions {
   /** `-fit off` is false: it allocates what it was told, without asking. Default true. */
   fit?: boolean;
@@ -80,7 +83,7 @@ export interface FitLlamaOptions {
   layersAreGiven?: boolean;
 }
 
-/** Options that judge a need. */
+/** Options that judge a need, given by the caller. */
 export interface FitOptions {
   /** The verdict is that of the machine and of this program. Default: of the machine alone. */
   program?: FitProgram;
@@ -155,7 +158,7 @@ export type FitSetting = (typeof FIT_SETTINGS)[number];
  */
 export type FitVerdict = 'fits' | 'fits-after' | 'tight' | 'not-now' | 'no' | 'unknown';
 
-/** A comparison with both sides, in bytes. */
+/** A comparison with both sides, in bytes: calculated by `rule` from the need and the snapshot. */
 export interface FitInequality {
   left: { name: string; bytes: number };
   /** Relation of the two. */
@@ -167,7 +170,7 @@ export interface FitInequality {
 
 /** A step after which it fits. */
 export interface FitRemedy extends Omit<Remedy, 'gains'> {
-  /** Bytes that can be loaded afterwards in addition; null: unknown. */
+  /** Bytes that can be loaded afterwards in addition, by the counters of the snapshot; null: unknown. */
   gains: number | null;
 }
 
@@ -179,7 +182,7 @@ export interface FitProgramReport {
   verdict: FitVerdict;
   /** True if the expected size fits now, without any step; null: unknown. */
   expectedFits: boolean | null;
-  /** Bytes that it reads as free; null: unknown. */
+  /** Bytes that it reads as free, calculated from the snapshot as `from` says; null: unknown. */
   reads: number | null;
   /** Source of that reading. */
   from: string;
@@ -188,7 +191,7 @@ export interface FitProgramReport {
   decision: string;
   /** The line that it prints when it refuses; null: it does not, or prints none. */
   message: string | null;
-  /** Its own numbers, in bytes or tokens: "requested", "kvCache", "kvTokens". */
+  /** Its own numbers, in bytes or tokens, calculated by its rule: "requested", "kvCache", "kvTokens". */
   numbers: Record<string, number>;
   /** All that was judged, to paste into its command line, environment or code; null: see `aboutFlags`. */
   flags: string | null;
@@ -199,7 +202,10 @@ export interface FitProgramReport {
   notes: string[];
 }
 
-/** Division of the memory, in bytes. The rest of `total` can be loaded, or could be if nothing refused it. */
+/**
+ * Division of the memory, in bytes, by the counters of the snapshot. The rest of `total` can be loaded, or could be if
+ * nothing refused it.
+ */
 export interface FitPool {
   /** MemTotal, or the memory of the GPU. */
   total: Natural;
@@ -225,9 +231,11 @@ export interface FitReport extends OfMachine {
   binding: 'machine' | FitProgram | null;
   /** The comparison of that limit; null: unknown. */
   inequality: FitInequality | null;
-  /** Bytes that are missing; 0: none; null: unknown. */
+  /** Bytes that are missing: the need less the limit; 0: none; null: unknown. */
   shortBy: Amount | null;
-  /** Bytes that could be loaded besides the expected need; null: it does not fit, or unknown. */
+  /**
+   * Bytes that could be loaded besides the expected need: the limit less the need; null: it does not fit, or unknown.
+   */
   headroom: Amount | null;
   /** The most at any time, the start included, of the memory that the GPU uses: the verdict is about it. */
   need: FitRange & { terms: FitTerm[] };
@@ -235,11 +243,13 @@ export interface FitReport extends OfMachine {
   serving: FitRange;
   /** Host memory needed besides, if the GPU has memory of its own; null: it shares that of the host. */
   hostNeed: FitRange | null;
+  /** The GPU that is asked about; `index` is its position in the snapshot. null: there is none. */
   device: { index: Natural; name: string | null; memoryModel: 'unified' | 'coherent' | 'discrete' | 'unknown' } | null;
   pool: FitPool | null;
   /**
-   * `allocatable.safe`, and the rule behind it, or why it is unknown. `after`: what can be loaded once the machine's own
-   * remedies are done, in bytes, without those whose gain is unknown; null: there are none.
+   * `allocatable.safe` of the snapshot in bytes, and the rule behind it, or why it is unknown. `after`: what can be
+   * loaded once the machine's own remedies are done, in bytes, without those whose gain is unknown; null: there are
+   * none.
    */
   limit: { bytes: Natural | null; after: Amount | null; from: string };
   /** Steps in the order in which to try them. */
@@ -263,19 +273,20 @@ export interface FitNearest {
 
 /** One setting, or several together, with which the model fits. */
 export interface FitNearestSetting {
-  /** Setting in place of the one asked for. */
+  /** Setting in place of the one given, calculated by `fit()`. */
   change: {
+    /** Number of sequences at the same time. */
     sequences?: Positive;
     /** Tokens of one sequence. */
     context?: Positive;
     kvDtype?: string;
     /**
-     * Share of memory of vLLM or SGLang.
+     * Share of memory of vLLM or SGLang, above 0, up to 1.
      * @exclusiveMinimum 0
      * @maximum 1
      */
     utilization?: number;
-    /** Training: sequences in one step. */
+    /** Training: number of sequences in one step. */
     batch?: Positive;
   };
   /** "4 sequences". */
@@ -289,7 +300,7 @@ export interface FitNearestSetting {
 /** The largest value of one setting for which the verdict is still the same kind of yes. */
 export interface FitSolution {
   setting: FitSetting;
-  /** null: not even the smallest fits. */
+  /** Tokens or sequences of `setting`: the largest that was calculated to fit; null: not even the smallest fits. */
   value: Positive | null;
   /** `model`: the model was made for no more. `range`: no larger value was tried. */
   limitedBy: 'memory' | 'model' | 'range';
@@ -299,7 +310,7 @@ export interface FitSolution {
 interface FitOfSizes extends OfMachine {
   /** Time of the snapshot, ISO 8601, UTC. */
   at: Timestamp;
-  /** Bytes that can be loaded; null: unknown. */
+  /** Bytes that can be loaded, by `allocatable.safe` of the snapshot; null: unknown. */
   limit: number | null;
   /** The program whose verdict it is, too; null: the machine's alone. */
   program: FitProgram | null;
@@ -308,6 +319,10 @@ interface FitOfSizes extends OfMachine {
 /** Sizes that fit in each precision: weights, and what else was given. */
 export interface FitTable extends FitOfSizes {
   schema: 'umaprobe/fit-table/1';
+  /**
+   * A row for each size, with its number of parameters, as given; weights, need and headroom (limit less need) in
+   * bytes, calculated.
+   */
   rows: {
     name: string;
     parameters: number;
@@ -323,24 +338,32 @@ export interface FitTable extends FitOfSizes {
   }[];
 }
 
-/** The largest model that fits, for each precision and use: dense models of the shape of Llama 3. Sizes in bytes. */
+/**
+ * The largest model that fits, for each precision and use: dense models of the shape of Llama 3. Sizes in bytes,
+ * numbers calculated.
+ */
 export interface FitLargest extends FitOfSizes {
   schema: 'umaprobe/fit-largest/1';
-  /** Tokens of one sequence, and sequences at the same time; in training the length and the batch. */
+  /**
+   * Tokens of one sequence, and number of sequences at the same time; in training the length and the batch. Given by
+   * the caller.
+   */
   context: Positive;
+  /** Number of sequences, given by the caller. */
   sequences: Positive;
+  /** Sequences in one step, given by the caller. */
   batch: Positive;
   /** `full`: full fine-tuning. */
   uses: ('inference' | 'lora' | 'full')[];
   rows: {
     dtype: string;
-    /** Bytes with scales. */
+    /** Bytes with scales, by the format of `dtype`. */
     bytesPerWeight: Factor;
     /** Cells in the order of `uses`; null: nobody uses weights of this type so. */
     cells: ({
-      /** Parameters of the largest of which even the upper end of the range fits; null: none. */
+      /** Number of parameters of the largest of which even the upper end of the range fits; null: none. */
       parameters: number | null;
-      /** The same of the expected size. */
+      /** The same number, of the expected size. */
       expected: number | null;
       /** Need of `parameters`; null: none fits. */
       need: FitRange | null;
@@ -350,7 +373,7 @@ export interface FitLargest extends FitOfSizes {
   }[];
 }
 
-/** One of several models on one machine. Sizes in bytes. */
+/** One of several models on one machine. Sizes in bytes, calculated. */
 export interface FitTogetherModel {
   name: string;
   /** Its place among the models that were given, from 0. */
@@ -395,12 +418,13 @@ export interface FitTogether
 
 /** A change with which several models fit. */
 export interface FitTogetherSetting {
+  /** Setting in place of the one given, calculated by `fit()`. */
   change: {
     /** The most tokens of one sequence, of each. */
     context?: Positive;
-    /** Sequences of each. */
+    /** Number of sequences of each. */
     sequences?: Positive;
-    /** The model that is left out: its place among those that were given. */
+    /** Position of the model that is left out, among those that were given. */
     without?: Natural;
   };
   /** "at most 8,192 tokens each". */

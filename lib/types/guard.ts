@@ -24,8 +24,8 @@ export interface GuardPolicy {
 }
 
 /**
- * Running target: a process with its descendants, a cgroup, a unit of systemd, or the whole system, whose units are
- * stopped one after the other until the memory is back.
+ * Running target: a process (by its process id) with its descendants, a cgroup, a unit of systemd, or the whole system,
+ * whose units are stopped one after the other until the memory is back.
  */
 export type GuardTarget = { pid: Integer } | { cgroup: string } | { unit: string } | { system: GuardPolicy };
 
@@ -37,7 +37,7 @@ export type GuardTarget = { pid: Integer } | { cgroup: string } | { unit: string
  */
 export type GuardReason = 'floor-near' | 'below-kill' | 'low-and-stalled' | 'stalled' | 'loading' | 'requested';
 
-/** Evidence on which the guard acted. Bytes; null: not read. */
+/** Evidence on which the guard acted. Bytes by /proc/meminfo where nothing else is said; null: not read. */
 export interface GuardEvidence {
   /** MemAvailable. */
   available: Amount | null;
@@ -47,14 +47,17 @@ export interface GuardEvidence {
   freeInCpuLists: Amount | null;
   /** Change of MemAvailable in bytes per second; negative: it falls. */
   slope: number | null;
-  /** Seconds until available memory reaches the floor at this slope; null: it does not fall, or is below. */
+  /**
+   * Seconds until available memory reaches the floor: what is above it divided by this slope; null: it does not fall,
+   * or is below.
+   */
   secondsToFloor: Amount | null;
-  /** PSI full of memory over 10 s, in percent. */
+  /** PSI full of memory over 10 s, in percent, from /proc/pressure/memory. */
   pressureFull: Amount | null;
   /** Free memory in blocks of at least 2 MiB (/proc/buddyinfo). */
   freeBlocks: Amount | null;
   swapFree: Amount | null;
-  /** Host memory of the program's processes. */
+  /** Host memory of the program's processes: the sum from /proc/<pid>. */
   groupBytes: Amount | null;
   /** GPU memory of the program's processes (NVML). */
   groupGpuBytes: Amount | null;
@@ -93,7 +96,7 @@ export type GuardPriority = 'realtime' | 'cgroup' | 'nice' | 'usual';
 export interface LeftBehind {
   /** Mount point of a tmpfs ("/dev/shm"), or "System V segments" (`ipcs -m`). */
   where: string;
-  /** Growth in bytes. */
+  /** Growth in bytes: what statfs(2) or /proc/sysvipc/shm counted after less before. */
   bytes: Natural;
   /** The largest files that were written there meanwhile, three at most. */
   files: string[];
@@ -102,13 +105,20 @@ export interface LeftBehind {
 /** End of the command of `notify`. */
 export interface GuardNotified {
   at: string;
-  /** The shell's number: 127 is no such program, above 128 a signal; null: it took too long and was ended. */
+  /**
+   * Exit code by the shell, as waitpid(2) has it: 127 is no such program, above 128 a signal; null: it took too long
+   * and was ended.
+   */
   exitCode: Integer | null;
   /** The error; null: none. */
   failure: string | null;
 }
 
-/** Events while a program is guarded. Times are ISO 8601, UTC; sizes bytes. */
+/**
+ * Events while a program is guarded. Times are ISO 8601, UTC; sizes bytes, those of a reading from /proc (`available`:
+ * MemAvailable and the free pages in the processors' lists) and NVML. `pid`, `processGroup` and `guard` are process
+ * ids.
+ */
 export type GuardEvent =
   | {
       type: 'started';
@@ -145,7 +155,7 @@ export type GuardEvent =
   | { type: 'left'; at: string; processes: readonly { pid: number; name: string | null }[]; guard: number | null }
   | { type: 'ended'; at: string; exitCode: number | null; signal: string | null };
 
-/** Amounts in bytes. */
+/** Amounts in bytes, from /proc. */
 export interface GuardReading {
   /** Memory that programs can get: MemAvailable, and the free pages in the processors' lists. */
   available: Amount | null;
@@ -159,7 +169,7 @@ export interface GuardReport extends OfMachine {
   command: readonly string[] | null;
   target: GuardTarget | null;
   outcome: ProgramEnd;
-  /** null: a signal ended it, or it is not known, as of a `target`. */
+  /** Exit code by waitpid(2); null: a signal ended it, or it is not known, as of a `target`. */
   exitCode: Integer | null;
   /** Signal that ended it, "SIGTERM"; null: none. */
   signal: string | null;
@@ -169,11 +179,13 @@ export interface GuardReport extends OfMachine {
   sentence: string | null;
   /** The memory that is guarded is the host's, also if a GPU has memory of its own. CUDA refuses more than that has. */
   watches: 'host';
-  /** Memory to leave the host, in bytes, and the rule that gave it. */
+  /** Memory to leave the host, in bytes, and the rule or the caller's number that gave it. */
   floor: { bytes: Amount; from: string };
+  /** Available memory below which it is killed at once: given by the caller, else the default of the option. */
   killBelowBytes: Amount;
   startedAt: Timestamp;
   endedAt: Timestamp;
+  /** `endedAt` less `startedAt`. */
   durationMs: Amount;
   /** Reading before the program began. */
   before: GuardReading;
@@ -181,22 +193,23 @@ export interface GuardReport extends OfMachine {
   lowest: GuardReading;
   /** Reading after it ended. */
   after: GuardReading;
-  /** Highest PSI full over 10 s, in percent; null: this kernel does not report it. */
+  /** Highest PSI full over 10 s, in percent, from /proc/pressure/memory; null: this kernel does not report it. */
   highestPressure: Amount | null;
-  /** Highest sums over the program's processes, in bytes; null: not read. */
+  /** Highest sums over the program's processes, in bytes, from /proc/<pid> and NVML; null: not read. */
   peak: { groupBytes: Amount | null; groupGpuBytes: Amount | null };
   /**
    * Shared memory that was not there before and outlives the program: 64 MiB and more, the largest first. A part may be of other
    * programs.
    */
   leftBehind: LeftBehind[];
-  /** Bytes of unused model files that `keepFreeBytes` took out of the page cache. */
+  /** Bytes of unused model files that `keepFreeBytes` took out of the page cache: a sum of `evictFiles()`. */
   evictedBytes: Natural;
   /** Oldest first. */
   actions: GuardAction[];
   /** Ends of the command of `notify`, one for each stop. Empty: nothing was stopped, or there is no such command. */
   notified: GuardNotified[];
-  /** Readings of the guard, and its CPU time in milliseconds. */
+  /** Number of readings of the guard, counted by it. */
   readings: Natural;
+  /** CPU time of the guard, by clock_gettime(2). */
   cpuMs: Amount;
 }

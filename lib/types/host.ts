@@ -2,7 +2,7 @@
 
 import type { Amount, Integer, Natural } from './scalars.ts';
 
-/** Pressure stall information of one class of stall, from `/proc/pressure/memory`. */
+/** Pressure stall information of one class of stall, in percent and microseconds, from `/proc/pressure/memory`. */
 export interface Psi {
   /** Share of the last 10 s in which tasks waited for memory, in percent (0.30 means 0.3 %, not 30 %). */
   avg10: Amount;
@@ -23,7 +23,7 @@ export interface Pressure {
   full: Psi;
 }
 
-/** Free blocks of one size, from `/proc/buddyinfo`, zone Normal summed over NUMA nodes. */
+/** Number of free blocks of one size, from `/proc/buddyinfo`, zone Normal summed over NUMA nodes. */
 export interface FreeBlocks {
   /** Binary logarithm of the block size in base pages. */
   order: Natural;
@@ -90,7 +90,7 @@ export interface HostMemory {
   cmaFree: Natural | null;
 }
 
-/** One line of the ledger. `from` names the counter or the calculation. */
+/** One line of the ledger, in bytes. `from` names the counter of /proc, the sum of NVML or the calculation. */
 export interface LedgerEntry {
   /** Stable id. */
   label: LedgerLabel;
@@ -129,6 +129,7 @@ export type LedgerLabel =
 
 /** The use of MemTotal. The entries, including the unattributed remainder, sum to `total` exactly. */
 export interface Ledger {
+  /** MemTotal, in bytes. */
   total: Natural;
   entries: LedgerEntry[];
   /**
@@ -138,14 +139,21 @@ export interface Ledger {
   notSplit: string[];
 }
 
-/** The kernel's memory settings and reclaim counters (`/proc/sys/vm`, `/proc/vmstat`). Counters count since boot. */
+/**
+ * The kernel's memory settings and reclaim counters (`/proc/sys/vm`, `/proc/vmstat`). Counters are counts since boot:
+ * of events, or of pages where they begin with `pg`.
+ */
 export interface KernelMemory {
   release: string | null;
   /** vm.min_free_kbytes, in bytes. Raising it lowers MemAvailable, not MemFree. */
   minFree: Natural | null;
+  /** vm.watermark_scale_factor: ten-thousandths of memory between the watermarks. */
   watermarkScaleFactor: Amount | null;
+  /** vm.watermark_boost_factor: ten-thousandths of the high watermark. */
   watermarkBoostFactor: Amount | null;
+  /** vm.swappiness: 0 to 200; 0 keeps anonymous memory out of swap. */
   swappiness: Amount | null;
+  /** vm.compaction_proactiveness: 0 to 100; 0 is off. */
   compactionProactiveness: Amount | null;
   /** `always`, `madvise` or `never`. */
   transparentHugePages: string | null;
@@ -174,15 +182,15 @@ export interface DriverFacts {
   /** "580.142", from /proc/driver/nvidia/version. */
   version: string | null;
   /**
-   * EnableSystemMemoryPools of /proc/driver/nvidia/params: 0 is off, 529 the default from driver 590 on; null: no such
-   * parameter.
+   * Number of EnableSystemMemoryPools of /proc/driver/nvidia/params: 0 is off, 529 the default from driver 590 on;
+   * null: no such parameter.
    */
   systemMemoryPools: Amount | null;
   /** Bytes in the driver's page pools, from the shrinker counts in debugfs (root only). */
   poolBytes: Natural | null;
 }
 
-/** Limits of this process's cgroup. They are context: CUDA memory is not charged to it. */
+/** Limits of this process's cgroup, in bytes. They are context: CUDA memory is not charged to it. */
 export interface CgroupLimits {
   version: 1 | 2;
   path: string;

@@ -8,6 +8,7 @@
 
 export type * from './compare.ts';
 export type * from './core.ts';
+export type * from './globals.ts';
 export type * from './machine.ts';
 export type * from './machine-entries.ts';
 export type * from './models.ts';

@@ -13,7 +13,7 @@ export type Level = 'ok' | Severity;
 export interface Evidence {
   /** The counter as its source calls it ("MemAvailable"), or the counted thing. */
   name: string;
-  /** A number in `unit`; a string, if the unit is `text`. */
+  /** A number in `unit`, from the source that `from` names; a string, if the unit is `text`. */
   value: number | string;
   unit: 'bytes' | 'percent' | 'count' | 'text';
   /** File, library or calculation. */
@@ -39,7 +39,7 @@ export interface Remedy {
   /** Command for a shell; null: none. */
   command: string | null;
   needsRoot: boolean;
-  /** Bytes that programs can use besides when it is done; null: not known. */
+  /** Bytes that programs can use besides when it is done, by the counters of the snapshot; null: not known. */
   gains: Amount | null;
 }
 
@@ -56,7 +56,7 @@ export interface Finding {
   summary: string;
   /** The reason for it, as a sentence; null: the summary says it, or it is not known. */
   cause: string | null;
-  /** Bytes at stake; null: no amount belongs to it. */
+  /** Bytes at stake, calculated from `evidence`; null: no amount belongs to it. */
   bytes: Amount | null;
   effect: LoadEffect;
   /** The list has at least one. */
@@ -72,7 +72,10 @@ export interface NotJudged {
   why: string;
 }
 
-/** Bytes that a program can load: of the shared pool if the GPU shares the host's memory, else of the fullest GPU. */
+/**
+ * Bytes that a program can load: of the shared pool if the GPU shares the host's memory, else of the fullest GPU.
+ * `from` names the counters behind them.
+ */
 export interface SafeRange {
   /** Bytes that can be loaded for certain: the number to go by. null: not known. 0: nothing. */
   bytes: Natural | null;

@@ -39,7 +39,10 @@ export interface ExtraModel {
   use: Pick<EstimateOptions, 'kvDtype' | 'context'>;
 }
 
-/** The understood part of a command line. Nothing is run or read for it. */
+/**
+ * The understood part of a command line, whose numbers are those given there or the program's defaults. Nothing is run
+ * or read for it.
+ */
 export interface RecognisedCommand {
   /** null: it is none of the known programs, or it does not say what it starts. */
   program: ModelProgram | null;
@@ -55,13 +58,16 @@ export interface RecognisedCommand {
   contextIsShared: boolean;
   /** The command says so; otherwise `context` is the program's default, and at most the model's longest. */
   contextIsGiven: boolean;
-  /** Sequences at the same time for which memory must be there at the start. */
+  /** Number of sequences at the same time for which memory must be there at the start. */
   sequences: Positive;
   /** vLLM's `--max-num-seqs`, SGLang's `--max-running-requests`: what is left of their share serves up to so many; null: not said. */
   mostSequences: Positive | null;
   /** Options for `estimate()` that the command line names, besides context and sequences. */
   use: EstimateOptions;
-  /** vLLM's `--gpu-memory-utilization`, SGLang's `--mem-fraction-static`, or their default; null: other programs. */
+  /**
+   * Share of memory, 0 to 1: vLLM's `--gpu-memory-utilization`, SGLang's `--mem-fraction-static`, or their default;
+   * null: other programs.
+   */
   utilization: number | null;
   /** vLLM's `--kv-cache-memory-bytes`. */
   kvCacheBytes: Integer | null;
@@ -127,7 +133,7 @@ export interface LaunchRank {
   next: string | null;
 }
 
-/** The estimate's answer, in bytes. */
+/** The estimate's answer, in bytes: sums of the terms of `estimate()`. */
 export interface LaunchExpectation {
   /** Name of the model. */
   model: string;
@@ -140,6 +146,7 @@ export interface LaunchExpectation {
   kvBytesPerToken: Integer | null;
   /** Tokens of one sequence. */
   context: Positive;
+  /** Number of sequences at the same time. */
   sequences: Positive;
   /** Models that are loaded besides it; all of it is in `total` and `host`. */
   extras: LaunchExtra[];
@@ -153,7 +160,10 @@ export interface LaunchExtra extends EstimateRange {
   name: string;
 }
 
-/** Memory of the machine at one time of a launch, in bytes. */
+/**
+ * Memory of the machine at one time of a launch, in bytes: MemFree, and as `available` MemAvailable and the free pages
+ * in the processors' lists.
+ */
 export interface LaunchReading {
   at: string;
   available: number;
@@ -264,5 +274,6 @@ export interface LaunchReport extends OfMachine {
   record: { folder: string | null; failure: string | null } | null;
   /** null: nothing was started, or MemAvailable could not be read. */
   receipt: LaunchReceipt | null;
+  /** Duration of the call by the monotonic clock. */
   durationMs: Amount;
 }

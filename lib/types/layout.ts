@@ -5,7 +5,10 @@ import type { CountersMoved, ProbeEvent, ProbeHeader } from './probe.ts';
 import type { ResultWord, RunState, StepState } from './results.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
 
-/** One block of a layout, as expected and as measured. Sizes in bytes. */
+/**
+ * One block of a layout, as expected and as measured. Sizes in bytes, times by the monotonic clock around the CUDA
+ * call.
+ */
 export interface LayoutPart {
   name: string;
   expectedBytes: Positive;
@@ -23,13 +26,18 @@ export interface LayoutReport extends ProbeHeader {
   state: RunState | Extract<ResultWord, 'incomplete'>;
   reason: string | null;
   parts: LayoutPart[];
-  /** Bytes requested, bytes allocated, and the drop of the counter `consumedFrom` while all parts were held. */
+  /** Sum of the parts, in bytes requested. */
   expectedBytes: Natural;
+  /** Sum of the blocks that were allocated. */
   allocatedBytes: Natural;
+  /**
+   * Drop of the counter `consumedFrom` while all parts were held, measured before and then; negative: it rose. null:
+   * not read.
+   */
   consumedBytes: number | null;
   /** Counter behind `consumedBytes`: MemAvailable on a unified machine, else CUDA free. */
   consumedFrom: string;
-  /** consumed − allocated. */
+  /** `consumedBytes` less `allocatedBytes`; null: not known. */
   overheadBytes: number | null;
   moved: CountersMoved | null;
   settled: Settled;
@@ -37,17 +45,22 @@ export interface LayoutReport extends ProbeHeader {
 
 /** The memory's return after all blocks were freed and the child process had exited. */
 export interface Settled {
-  /** Time until the counters were stable, in milliseconds. */
+  /** Time until the counters were stable, by the monotonic clock. */
   afterMs: Amount;
   /** False: the counters still changed at the time limit. */
   settled: boolean;
-  /** Change since before the probe; negative: less than before. null: cannot be read. */
+  /** Change in bytes of MemAvailable since before the probe; negative: less than before. null: cannot be read. */
   memAvailableChange: number | null;
+  /** The same of MemFree, in bytes. */
   memFreeChange: number | null;
+  /** The same of the free bytes of cudaMemGetInfo. */
   cudaFreeChange: number | null;
-  /** Memory that did not come back, and its probable holder (driver pools, another process). null: all came back. */
+  /**
+   * Memory that did not come back, in bytes as measured by these changes, and its probable holder (driver pools,
+   * another process). null: all came back.
+   */
   missing: { bytes: Natural; explanation: string } | null;
 }
 
-/** Progress of `layout()`. */
+/** Progress of `layout()`, in a counted number of parts. */
 export type LayoutEvent = ProbeEvent | { type: 'part'; part: LayoutPart; progress: { done: number; total: number } };

@@ -10,7 +10,7 @@ import type { Amount, Factor, Integer, Natural, Positive } from './scalars.ts';
  */
 export type Line = string;
 
-/** One CUDA device. */
+/** One CUDA device, as the machine file gives it. */
 export interface MachineDevice {
   /**
    * Device name.
@@ -102,7 +102,7 @@ export interface MachineDevice {
     /** Copy engines. */
     asyncEngineCount: Natural;
     /**
-     * NUMA node of the host closest to the device; -1: none.
+     * Number of the NUMA node of the host closest to the device; -1: none.
      * @minimum -1
      */
     hostNumaId: Integer;
@@ -116,7 +116,7 @@ export interface MachineDevice {
     memory: 'OWN' | 'HOST' | 'NOT_SUPPORTED' | 'NO_PERMISSION' | 'GPU_IS_LOST' | 'UNKNOWN';
     /** true: the process lists report bytes; false: NVML_VALUE_NOT_AVAILABLE. */
     processMemory: boolean;
-    /** 0 NONE, 1 HMM, 2 ATS. */
+    /** nvmlDeviceAddressingModeType_t: 0 NONE, 1 HMM, 2 ATS. */
     addressingMode: NvmlReading;
     /** Current and pending MIG mode: 0 off, 1 on. */
     migMode: NvmlReading;
@@ -132,18 +132,18 @@ export interface MachineDevice {
     maxSmClockMHz: NvmlReading;
     /** Memory clock, MHz. */
     memoryClockMHz: NvmlReading;
-    /** Performance state: 8 is P8. */
+    /** nvmlPstates_t: 8 is P8. */
     performanceState: NvmlReading;
     /**
-     * Generation of the PCIe link at present. This field and those below may be absent: NVML then answers
+     * Number of the generation of the PCIe link at present. This field and those below may be absent: NVML then answers
      * NOT_SUPPORTED.
      */
     pcieGeneration?: NvmlReading;
-    /** Lanes of the PCIe link at present. */
+    /** Number of lanes of the PCIe link at present. */
     pcieWidth?: NvmlReading;
-    /** Highest generation of the PCIe link. */
+    /** Number of the highest generation of the PCIe link. */
     maxPcieGeneration?: NvmlReading;
-    /** Most lanes of the PCIe link. */
+    /** Largest number of lanes of the PCIe link. */
     maxPcieWidth?: NvmlReading;
     /** Bytes sent, and as many received, over PCIe, KB a second. */
     pcieThroughputKBps?: NvmlReading;
@@ -216,7 +216,7 @@ export type NvmlReading = Natural | NvmlStatus;
  */
 export type DeviceIndex = number;
 
-/** A process of the simulated machine without a real process. */
+/** A process of the simulated machine without a real process, as the machine file gives it. */
 export interface MachineProcess {
   /**
    * Name in /proc/<pid>/comm.
@@ -235,13 +235,13 @@ export interface MachineProcess {
   gpuBytes: Natural;
   /** Anonymous memory that it holds, in bytes. */
   anonBytes: Natural;
-  /** Device that holds `gpuBytes`. */
+  /** Index in `devices` of the device that holds `gpuBytes`. */
   device?: DeviceIndex;
   /** NVML's list that it is in. */
   list?: 'compute' | 'graphics';
 }
 
-/** One event. */
+/** One event, as the machine file gives it. */
 export interface MachineEvent {
   /** Time of the event, in milliseconds of the simulated clock since boot. */
   atMs: Amount;
@@ -325,14 +325,14 @@ export interface MachineEvent {
   percent?: Amount;
 }
 
-/** Calls that do not answer as the machine would. */
+/** Calls that do not answer as the machine would, as the machine file gives them. */
 export interface MachineFault {
   /**
    * Name of the function as exported (nvmlDeviceGetMemoryInfo_v2); a final * stands for any ending (nvml*).
    * @pattern ^[A-Za-z_][A-Za-z0-9_]{0,61}\*?$
    */
   call: string;
-  /** Calls that succeed before the first one that blocks or fails; default 0. */
+  /** Number of calls that succeed before the first one that blocks or fails; default 0. */
   after?: Natural;
   /** Number of calls that block or fail; default all. */
   times?: Positive;

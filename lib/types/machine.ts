@@ -20,8 +20,8 @@ import type { Amount, Factor, Natural, Positive } from './scalars.ts';
 export type Share = number;
 
 /**
- * A simulated machine. Numbers come from docs/simulated-machine.md; a machine that extends another names only what
- * differs (objects are merged, arrays replaced) and is checked after that.
+ * A simulated machine, as the machine file gives it. Numbers come from docs/simulated-machine.md; a machine that
+ * extends another names only what differs (objects are merged, arrays replaced) and is checked after that.
  */
 export interface Machine {
   /** Version of this format. */
@@ -61,7 +61,7 @@ export interface Machine {
      */
     pageSize: 4096 | 16384 | 65536;
     /**
-     * Columns of /proc/buddyinfo: 11 upstream, 14 on the Spark's kernel.
+     * Number of columns of /proc/buddyinfo: 11 upstream, 14 on the Spark's kernel.
      * @minimum 11
      * @maximum 16
      */
@@ -199,8 +199,8 @@ export interface Machine {
     /** Version of the CUDA runtime library: 13000 is 13.0. */
     runtimeVersion: Natural;
     /**
-     * EnableSystemMemoryPools in /proc/driver/nvidia/params; null: this driver has no such parameter, 0: off, 529: the
-     * default from 590 on.
+     * Number of EnableSystemMemoryPools in /proc/driver/nvidia/params; null: this driver has no such parameter, 0: off,
+     * 529: the default from 590 on.
      * @maximum 4294967295
      */
     systemMemoryPools: Natural | null;

@@ -3,8 +3,9 @@
 import type { Judgement } from './judgement.ts';
 import type { OfMachine } from './scalars.ts';
 
-/** Sizes of one pool of memory. */
+/** Sizes of one pool of memory, in bytes by a snapshot of it. */
 export interface MemoryPool {
+  /** MemTotal, or the memory of the GPU by CUDA or NVML; null: not known. */
   total: number | null;
   /** Bytes that the next allocation gets at once. */
   free: number | null;

@@ -12,10 +12,14 @@ export interface PrepareStep {
   state: PlanState;
   /** Reason for the state: "6 unused model files, 35.58 GiB (38.20 GB) cached and clean". */
   reason: string;
-  /** Immediately allocatable memory after this step; expected value in a dry run. null: not run. */
+  /**
+   * Immediately allocatable memory after this step, by the counters of a snapshot; expected value in a dry run. null:
+   * not run.
+   */
   immediateBytes: Natural | null;
-  /** Change of `immediateBytes` by this step; expected value in a dry run. */
+  /** Change of `immediateBytes` by this step: after less before; expected value in a dry run. */
   gainedBytes: Integer | null;
+  /** Duration of the step by the monotonic clock; null: not run. */
   durationMs: Amount | null;
 }
 
@@ -24,7 +28,7 @@ export interface PrepareReport extends OfMachine {
   schema: 'umaprobe/prepare/1';
   at: Timestamp;
   dryRun: boolean;
-  /** Size of the planned allocation. */
+  /** Size of the planned allocation, given by the caller. */
   bytes: Natural;
   /**
    * `enough`: available immediately. `after-reclaim`: available once the kernel has reclaimed page cache, which it does
@@ -36,20 +40,23 @@ export interface PrepareReport extends OfMachine {
   /** The memory in question: the shared pool of a unified device, or host memory only. */
   pool: 'unified' | 'host';
   /**
-   * Sources of the memory, in the order of use. They sum to `after.immediate`, except for what other programs allocated
-   * or freed in the meantime.
+   * Sources of the memory in bytes, by the counters of a snapshot, in the order of use. They sum to `after.immediate`,
+   * except for what other programs allocated or freed in the meantime.
    */
   sources: { label: string; bytes: Integer }[];
   steps: PrepareStep[];
+  /** Bytes that could be allocated before the steps, by the counters of a snapshot. */
   before: { immediate: Natural | null; afterReclaim: Natural | null };
+  /** The same bytes after them, by a snapshot; in a dry run the expected ones. */
   after: { immediate: Natural | null; afterReclaim: Natural | null };
-  /** Memory left for the host, and the rule that gave this amount. */
+  /** Memory left for the host, in bytes, and the rule or the caller's number that gave this amount. */
   floor: { bytes: Natural; from: string };
   /**
-   * All that must be available beyond `bytes`: the floor, its margin, and the program besides its data. The most that
-   * can be prepared is therefore `allocatable.safe` of the snapshot.
+   * All that must be available beyond `bytes`: the sum of the floor, its margin, and the program besides its data. The
+   * most that can be prepared is therefore `allocatable.safe` of the snapshot.
    */
   reserveBytes: Natural;
   receipt: Receipt;
+  /** Duration of the call by the monotonic clock. */
   durationMs: Amount;
 }

@@ -4,7 +4,7 @@ import type { MemoryModel, OtherUsers } from './device.ts';
 import type { AllocatorKind } from './kinds.ts';
 import type { Amount, Factor, Natural, OfMachine, Timestamp } from './scalars.ts';
 
-/** Statistics of repeated time measurements, in milliseconds. */
+/** Statistics of repeated time measurements, in milliseconds of the monotonic clock around the CUDA call. */
 export interface Times {
   min: Amount;
   median: Amount;
@@ -19,7 +19,10 @@ export interface Times {
  */
 export type Counter = 'memFree' | 'memAvailable' | 'cudaFree' | 'nvmlProcess' | 'nvmlDeviceUsed' | 'rss' | 'cgroup';
 
-/** Change of a counter since the reading before the step, in bytes; negative: it fell. null: cannot be read. */
+/**
+ * Change of a counter since the reading before the step, in bytes: later less before; negative: it fell. null: cannot
+ * be read.
+ */
 export interface CounterChange {
   afterAlloc: number | null;
   afterTouch: number | null;
@@ -31,11 +34,12 @@ export type CountersMoved = Record<Counter, CounterChange>;
 
 /** The probed device. */
 export interface ProbedDevice {
+  /** Position in the snapshot. */
   index: Natural;
   name: string | null;
   uuid: string | null;
   memoryModel: MemoryModel;
-  /** cudaMemGetInfo total. */
+  /** Bytes of cudaMemGetInfo's total. */
   total: Natural | null;
   driverVersion: string | null;
   cudaVersion: string | null;
@@ -56,13 +60,19 @@ export interface ProbeHeader extends OfMachine {
   /** Start of the probe, ISO 8601, UTC. */
   at: Timestamp;
   bootId: string | null;
-  /** Simulated milliseconds per real millisecond; times in the report are simulated. null on real hardware. */
+  /**
+   * Factor given by the machine file: simulated milliseconds per real millisecond; times in the report are simulated.
+   * null on real hardware.
+   */
   timeScale: Factor | null;
   device: ProbedDevice;
   kinds: KindSupport[];
-  /** /proc/meminfo at the start. */
+  /** Bytes of /proc/meminfo at the start. */
   host: { total: Natural; available: Natural | null; free: Natural | null; swapTotal: Natural | null };
-  /** Memory left for the host, and the rule that gave this amount. null: no probed kind takes host memory. */
+  /**
+   * Memory left for the host, in bytes, and the rule or the caller's number that gave this amount. null: no probed kind
+   * takes host memory.
+   */
   floor: { bytes: Natural; from: string } | null;
   /** The other users of the device; null: there was none. */
   others: OtherUsers | null;
@@ -76,6 +86,7 @@ export interface ProbeHeader extends OfMachine {
   unfinished: UnfinishedRun | null;
   /** Path in this document ("device.total", "host.available", "moved.cgroup") → its source, or why it is null. */
   from: Record<string, string>;
+  /** Duration of the call by the monotonic clock, settling included. */
   durationMs: Amount;
 }
 
@@ -87,10 +98,11 @@ export interface UnfinishedRun {
   /** True: the machine was restarted since that run. */
   otherBoot: boolean;
   kind: AllocatorKind;
-  /** Bytes held before the last step, and bytes that it would have held after it. */
+  /** Bytes held before the last step, as given by the journal. */
   heldBytes: Natural;
+  /** Bytes that it would have held after that step, as given by the journal. */
   targetBytes: Natural;
-  /** Largest amount that the run held successfully; 0: none. */
+  /** Largest amount that the run held successfully, as given by the journal; 0: none. */
   provenBytes: Natural;
   /** The same as a sentence. */
   sentence: string;
@@ -106,7 +118,10 @@ export interface ProbeWriting {
 /** Header fields that are known before the first allocation. */
 export interface ProbeStarted extends Pick<ProbeHeader, 'floor' | 'journalNotes' | 'others' | 'unfinished'> {
   type: 'started';
-  /** The share in the report of a stress test; null for other commands. */
+  /**
+   * The share in the report of a stress test, in bytes, given by the caller or the rule `from`; null for other
+   * commands.
+   */
   share: { bytes: number; from: string } | null;
   memoryModel: MemoryModel;
 }

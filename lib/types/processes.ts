@@ -3,7 +3,10 @@
 import type { MemoryModel } from './device.ts';
 import type { Amount, Integer, Natural, OfMachine, Timestamp } from './scalars.ts';
 
-/** Proportional set size: a page that n processes have mapped counts as 1/n in each, so sums count nothing twice. */
+/**
+ * Proportional set size in bytes, from /proc/<pid>/smaps_rollup: a page that n processes have mapped counts as 1/n in
+ * each, so sums count nothing twice.
+ */
 export interface ProportionalMemory {
   total: Natural;
   anonymous: Natural;
@@ -15,10 +18,14 @@ export interface ProportionalMemory {
   locked: Natural;
 }
 
-/** The memory of one process. `null`: this user may not read it, or the process ended meanwhile. */
+/**
+ * The memory of one process, in bytes from /proc/<pid>/status where nothing else is said. `null`: this user may not
+ * read it, or the process ended meanwhile.
+ */
 export interface ProcessMemory {
+  /** Process id: the name in /proc. */
   pid: Natural;
-  /** null: not known (GPU process of another PID namespace). */
+  /** PPid of the same file; null: not known (GPU process of another PID namespace). */
   parentPid: Natural | null;
   /** `/proc/<pid>/comm`, at most 15 characters. */
   name: string | null;
@@ -59,7 +66,10 @@ export interface ProcessMemory {
   gpuBytes: Natural | null;
 }
 
-/** Processes that start with the same name under one parent: DataLoader workers, a server's workers. */
+/**
+ * Processes that start with the same name under one parent: DataLoader workers, a server's workers. `held` is the sum
+ * in bytes; `pids` are process ids.
+ */
 export interface ProcessPool {
   name: string;
   parentPid: Natural;
@@ -67,7 +77,10 @@ export interface ProcessPool {
   held: Natural;
 }
 
-/** Processes that belong together: a container, a unit of systemd, or a tree of processes. Sizes in bytes. */
+/**
+ * Processes that belong together: a container, a unit of systemd, or a tree of processes. Sizes in bytes are sums over
+ * its processes.
+ */
 export interface ProcessGroup {
   /** "docker:3f4e…", "unit:ollama.service", "tree:4711". */
   id: string;
@@ -90,7 +103,10 @@ export interface ProcessGroup {
   pools: ProcessPool[];
 }
 
-/** Shared memory that exists as a file, whether or not a process has it mapped. */
+/**
+ * Shared memory that exists as a file, whether or not a process has it mapped, in bytes by statfs(2) or
+ * /proc/sysvipc/shm.
+ */
 export interface SharedMemory {
   /** Mount point of a tmpfs ("/dev/shm"), or "System V segments". */
   name: string;
@@ -98,7 +114,10 @@ export interface SharedMemory {
   from: string;
 }
 
-/** One kind of memory: the kernel's count on the whole machine, and the part that the listed processes explain. */
+/**
+ * One kind of memory, in bytes: the kernel's count on the whole machine, and the part that the listed processes
+ * explain.
+ */
 export interface ExplainedMemory {
   /** The kernel's (or the driver's) sum; null: unknown. */
   total: Natural | null;
@@ -114,9 +133,9 @@ export interface ProcessesReport extends OfMachine {
   at: Timestamp;
   /** Memory model of the GPUs; null: there is none. One unified GPU among several makes it `unified`. */
   memoryModel: MemoryModel | null;
-  /** MemTotal. */
+  /** MemTotal, in bytes. */
   total: Natural;
-  /** MemAvailable. */
+  /** MemAvailable, in bytes. */
   available: Natural | null;
   /** Largest `held` first. */
   groups: ProcessGroup[];
@@ -125,14 +144,17 @@ export interface ProcessesReport extends OfMachine {
   /** Shared memory by where it lies; it is in `totals.shared`, and what processes have mapped is in their `held`. */
   sharedMemory: SharedMemory[];
   totals: { anonymous: ExplainedMemory; shared: ExplainedMemory; gpu: ExplainedMemory; swap: ExplainedMemory };
-  /** Memory in no counter of the kernel and in no process: driver, buffers of pipes and sockets, GPU memory of processes that NVML does not list. */
+  /**
+   * Bytes in no counter of the kernel and in no process: MemTotal less every row of the ledger. Driver, buffers of
+   * pipes and sockets, GPU memory of processes that NVML does not list.
+   */
   unattributed: Integer;
-  /** Processes that this user may not read, and that are missing here (hidepid of /proc). */
+  /** Number of processes that this user may not read, and that are missing here (hidepid of /proc). */
   hiddenProcesses: Natural;
   /** Facts that could not be read, and their meaning for the figures. */
   limits: string[];
   /** Path of a property → its source, or why it is null. */
   from: Record<string, string>;
-  /** Duration in milliseconds. */
+  /** Duration of the call by the monotonic clock. */
   durationMs: Amount;
 }

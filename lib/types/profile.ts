@@ -6,33 +6,37 @@ import type { Amount, Factor, Integer, Natural, OfMachine, Positive, Timestamp }
 /** Value of each varied parameter: `{ batch_size: 8, seq_len: 2048 }`. */
 export type ProfileParameters = Readonly<Record<string, Factor>>;
 
-/** A parameter and the values that are tried, rising. */
+/** A parameter and the values that are tried, rising, given by the caller. */
 export interface ProfileVariation {
   /** The placeholder's name: "batch_size" for `{batch_size}`. */
   name: string;
   /**
-   * Values above 0, rising; most often each is twice the one before.
+   * Numbers above 0 in the parameter's own unit, rising; most often each is twice the one before.
    * @minItems 1
    */
   values: readonly Factor[];
 }
 
-/** One number to be found: the largest that is safe. */
+/** One number to be found: the largest that is safe. Given by the caller. */
 export interface ProfileBisection {
   name: string;
-  /** Whole numbers, 1 or more. `from` is tried first, and the values are its multiples, and `to`. */
+  /**
+   * Whole numbers in the parameter's own unit, 1 or more. `from` is tried first, and the values are its multiples, and
+   * `to`.
+   */
   from: Positive;
+  /** The largest number that is tried, in its own unit. */
   to: Positive;
 }
 
-/** Expected `peakBytes` before the trial. Bytes; `low` ≤ `bytes` ≤ `high`. */
+/** Expected `peakBytes` before the trial, calculated by `model`. Bytes; `low` ≤ `bytes` ≤ `high`. */
 export interface ProfilePrediction {
   bytes: Natural;
   low: Natural;
   high: Natural;
   /** Method, with the trials it rests on. */
   model: string;
-  /** Number of these trials. One alone tells no growth, so nothing is refused by it. */
+  /** Number of these trials, counted. One alone tells no growth, so nothing is refused by it. */
   trials: Positive;
 }
 
@@ -51,11 +55,14 @@ export type ProfileStatus = Extract<
   'ok' | 'over' | 'refused' | 'skipped' | 'stopped' | 'out-of-memory' | 'failed' | 'machine-lost' | 'aborted'
 >;
 
-/** Parts of a trial. `plateau` is the median of the second half of the run; `peak` the highest; `after` once it has ended. */
+/**
+ * Parts of a trial, measured about every 100 ms. `plateau` is the median of the second half of the run; `peak` the
+ * highest; `after` once it has ended.
+ */
 export interface ProfilePhases {
   /**
-   * Memory in use in the pool, in bytes; on the host MemTotal less MemAvailable and less the free pages in the processors' lists, which a
-   * trial takes first. null: not reached.
+   * Memory in use in the pool, in bytes; on the host MemTotal less MemAvailable and less the free pages in the
+   * processors' lists, which a trial takes first. null: not reached.
    */
   start: Natural | null;
   plateau: Natural | null;
@@ -81,29 +88,41 @@ export interface ProfilePool {
 
 /** One configuration. Sizes in bytes. */
 export interface ProfileTrial {
-  /** Counts from 1, in the order of the trials. */
+  /** Position in the order of the trials, counted from 1. */
   number: Positive;
+  /**
+   * The values that were tried, each in its parameter's own unit: of the caller's list, or calculated by the bisection.
+   */
   params: ProfileParameters;
   status: ProfileStatus;
-  /** null: there is no earlier trial to predict from. */
+  /** `prediction.bytes`, calculated from earlier trials; null: there is none to predict from. */
   predictedBytes: Natural | null;
   prediction: ProfilePrediction | null;
   /** Highest memory in use in the pool; on the host MemTotal less the least that was available. null: not run, or not known. */
   peakBytes: Natural | null;
   /** The least that was available in the pool; on the host MemAvailable, and the free pages in the processors' lists. */
   headroomBytes: Natural | null;
-  /** The GPU that `peakBytes` and `headroomBytes` are of; null: they are of the host, or not known. */
+  /**
+   * Position in the snapshot of the GPU that `peakBytes` and `headroomBytes` are of; null: they are of the host, or not
+   * known.
+   */
   gpu: Natural | null;
-  /** Largest sum of the command's processes: host memory, and GPU memory as NVML lists it. null: not known. */
+  /** Largest sum of the command's processes: host memory from /proc/<pid>. null: not known. */
   groupBytes: Natural | null;
+  /** Largest sum of their GPU memory as NVML lists it. null: not known. */
   groupGpuBytes: Natural | null;
   phases: ProfilePhases;
-  /** The number of `metric` in the last line that has one. null: none was printed. */
+  /**
+   * The number of `metric` in the last line that has one, as given by the command, in its own unit. null: none was
+   * printed.
+   */
   metric: number | null;
+  /** Exit code of the command by waitpid(2); null: not run, or a signal ended it. */
   exitCode: Integer | null;
   signal: string | null;
   /** ISO 8601, UTC. null: not run. */
   startedAt: Timestamp | null;
+  /** Time from the start to the end of the command, by the system's clock; 0: not run. */
   durationMs: Amount;
   /** True: from the journal of an earlier run that `resume` continues. */
   earlier: boolean;
@@ -111,17 +130,20 @@ export interface ProfileTrial {
   notes: string | null;
 }
 
-/** A curve through the trials of one parameter: `fixedBytes + unitBytes · value ^ exponent`. */
+/** A curve through the trials of one parameter, calculated from them: `fixedBytes + unitBytes · value ^ exponent`. */
 export interface ProfileCurve {
   parameter: string;
-  /** The other parameters of these trials. */
+  /** Values of the other parameters of these trials, each in its own unit. */
   at: ProfileParameters;
-  /** @minItems 2 */
+  /**
+   * Values of the parameter in its own unit, and `peakBytes` of each trial less the memory in use before it.
+   * @minItems 2
+   */
   points: { value: number; peakBytes: Natural }[];
   fixedBytes: Integer;
   unitBytes: Amount;
   /**
-   * 1: linear; above: faster than linear.
+   * Exponent without a unit. 1: linear; above: faster than linear.
    * @minimum 1
    * @maximum 4
    */
@@ -136,7 +158,7 @@ export interface ProfileUnfinished {
   at: Timestamp;
   /** True if the machine was started again since. The trial is `machine-lost` then: nothing at or above it is run. */
   otherBoot: boolean;
-  /** The trial it was lost in; null: between trials. */
+  /** Values of the trial it was lost in, as given by the journal; null: between trials. */
   params: ProfileParameters | null;
   sentence: string;
 }
@@ -144,7 +166,9 @@ export interface ProfileUnfinished {
 /** End of a profile. `complete`: every configuration was run or refused. `failed`: the smallest configuration is not safe. */
 export type ProfileState = Extract<ResultWord, 'complete' | 'failed' | 'not-clean' | 'aborted'>;
 
-/** Events of a profile. */
+/**
+ * Events of a profile. `number` and `params` are those of the trial; the bytes of a reading are from /proc and NVML.
+ */
 export type ProfileEvent =
   /** Facts before the first trial. */
   | { type: 'started'; report: ProfileStart }
@@ -193,19 +217,26 @@ export interface ProfileReport extends OfMachine {
   /** MemTotal, in bytes. */
   total: Natural;
   pool: ProfilePool;
-  /** Largest peak that is allowed, in bytes, and the rule that gave it. */
+  /** Largest peak that is allowed, in bytes, and the rule or the caller's number that gave it. */
   limit: { bytes: Natural; from: string };
+  /** Memory left for the host, in bytes, and the rule or the caller's number that gave it. */
   floor: { bytes: Natural; from: string };
-  /** Memory in use before the first trial, in bytes. */
+  /** Memory in use in the pool before the first trial, in bytes, measured as `ProfilePhases.start`. */
   baselineBytes: Natural;
   state: ProfileState;
   /** The reason for its end, as a sentence. */
   reason: string;
   trials: ProfileTrial[];
-  /** The largest safe configuration; null: none was found. `margin` is the limit less its peak. */
+  /**
+   * The largest safe configuration, with the bytes of its trial, measured; null: none was found. `margin` is the limit
+   * less its peak.
+   */
   safe: { params: ProfileParameters; peakBytes: Natural; headroomBytes: Natural; marginBytes: Integer } | null;
   curves: ProfileCurve[];
-  /** Processes of others that held GPU memory before the first trial. They were left alone. */
+  /**
+   * Processes of others (process ids and bytes by NVML) that held GPU memory before the first trial. They were left
+   * alone.
+   */
   others: { pid: Integer; name: string | null; gpuBytes: Natural | null }[];
   unfinished: ProfileUnfinished | null;
   /** Path of the journal; null: none was kept. */
@@ -213,6 +244,6 @@ export interface ProfileReport extends OfMachine {
   journalNotes: string[];
   /** Folder of the recording; null: none was made. */
   recording: string | null;
-  /** Duration in milliseconds. */
+  /** Duration of the call by the monotonic clock. */
   durationMs: Amount;
 }

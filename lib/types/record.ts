@@ -11,18 +11,21 @@ export interface RecorderState {
   /** Socket that takes marks: `umaprobe mark`. null: it could not be opened, and `socketProblem` says why. */
   socket: string | null;
   socketProblem: string | null;
-  /** Readings of MemFree. */
+  /** Number of readings of MemFree. */
   samples: number;
+  /** Number of frames, counted by the thread that writes. */
   frames: number;
-  /** Frames that were not written because the disk was slow for a minute. */
+  /** Number of frames, counted, that were not written because the disk was slow for a minute. */
   lostFrames: number;
+  /** Bytes written to segments, counted. */
   writtenBytes: number;
-  /** Segments that were removed before their time because the disk is full. */
+  /** Number of segments, counted, that were removed before their time because the disk is full. */
   removedSegments: number;
-  /** CPU time of the thread that reads, in milliseconds. */
+  /** CPU time of the thread that reads, by clock_gettime(2). */
   cpuMs: number;
-  /** Lowest MemFree and MemAvailable so far, in bytes. */
+  /** Lowest MemFree so far, in bytes. */
   lowestFree: number | null;
+  /** Lowest MemAvailable so far, in bytes. */
   lowestAvailable: number | null;
   /** The reason why the last write failed; null: it is on disk. */
   failure: string | null;
@@ -50,12 +53,13 @@ export type SessionEnd = Extract<
 export interface RecordedMark {
   at: Timestamp;
   text: string;
-  /** Process that set it; null: the recorder itself. */
+  /** Process id that the program gives with it; null: the recorder itself. */
   pid: Amount | null;
 }
 
-/** One of the largest processes at one time. Sizes in bytes. */
+/** One of the largest processes at one time. Sizes in bytes, by `processes()`: /proc/<pid> and NVML. */
 export interface RecordedProcess {
+  /** Process id. */
   pid: Amount;
   name: string | null;
   /** The `held` of `processes()`, in bytes. */
@@ -69,8 +73,9 @@ export interface RecordedProcesses {
   processes: RecordedProcess[];
 }
 
-/** Memory of one process over a session. */
+/** Memory of one process over a session, in bytes by the lists of `processes()`: /proc/<pid> and NVML. */
 export interface RecordedProcessCourse {
+  /** Process id. */
   pid: Amount;
   name: string | null;
   /** Highest amount in bytes. */
@@ -90,8 +95,9 @@ export interface ProcessSeries {
   processes: RecordedProcessCourse[];
 }
 
-/** A process that held memory of a GPU. */
+/** A process that held memory of a GPU: its process id and bytes, as NVML lists them. */
 export interface RecordedGpuHolder {
+  /** Process id. */
   pid: Natural;
   name: string | null;
   /** GPU memory in bytes; null: the driver did not say. */
@@ -113,12 +119,17 @@ export interface RecordedGpu {
   used: Natural[];
 }
 
-/** A process that held more in each part of a long time: perhaps a leak. */
+/**
+ * A process that held more in each part of a long time: perhaps a leak. Bytes and process id by the lists of
+ * `processes()`, the rate calculated from them.
+ */
 export interface RecordedGrowth {
+  /** Process id. */
   pid: Amount;
   name: string | null;
   /** The memory that grows: `held` or `gpuBytes` of `RecordedProcess`. */
   memory: 'host' | 'gpu';
+  /** `bytes` divided by the time between `from` and `to`. */
   bytesPerHour: Amount;
   /** Growth between `from` and `to`, in bytes. */
   bytes: Amount;
@@ -142,6 +153,7 @@ export interface RecordedNote {
 export interface Transient {
   /** Its start. */
   at: Timestamp;
+  /** Time from its start until the memory was back, by the recorder's clock. */
   durationMs: Amount;
   /** Depth below the memory free before and after it, whichever was less, in bytes. */
   bytes: Amount;
@@ -163,9 +175,13 @@ export interface FastestChange {
   bytesPerSecond: Amount;
 }
 
-/** A bin of the series: the frames of a span. Bytes; null: not read. */
+/**
+ * A bin of the series: the frames of a span. Bytes of /proc/meminfo, and shares from /proc/pressure/memory; null: not
+ * read.
+ */
 export interface SeriesPoint {
   at: Timestamp;
+  /** Length of the span, by the recorder's clock. */
   spanMs: Amount;
   free: Amount | null;
   lowestFree: Amount | null;
@@ -188,22 +204,29 @@ export interface RecordedSession extends OfMachine {
   deviceName: string | null;
   driverVersion: string | null;
   memoryModel: MemoryModel | null;
-  /** MemTotal. */
+  /** MemTotal, in bytes. */
   total: Amount;
+  /** SwapTotal, in bytes; null: not read. */
   swapTotal: Amount | null;
-  /** Floor of the host by the rule of `stress`, in bytes. */
+  /** Floor of the host by the rule of `stress` for this MemTotal, in bytes. */
   floor: Amount;
+  /** Time between two readings of MemFree, given by the caller of `record()`. */
   intervalMs: Amount;
   startedAt: Timestamp;
   /** Last reading. */
   lastAt: Timestamp;
+  /** `lastAt` less `startedAt`, by the recorder's clock; of a part that was asked for, its length. */
   durationMs: Amount;
   end: SessionEnd;
   /** The recorder's reason for its end: "SIGTERM"; null: nothing. */
   endReason: string | null;
+  /** Number of frames that were read, counted. */
   frames: Amount;
+  /** Number of frames that the recorder could not write, counted by it. */
   lostFrames: Amount;
+  /** Lowest MemFree, in bytes; null: not read. */
   lowestFree: { at: Timestamp; bytes: Amount } | null;
+  /** Lowest MemAvailable, in bytes; null: not read. */
   lowestAvailable: { at: Timestamp; bytes: Amount } | null;
   /** Time with MemAvailable below the floor, in milliseconds. */
   belowFloorMs: Amount;
@@ -231,14 +254,16 @@ export interface RecordedSession extends OfMachine {
   kernelMessages: RecordedNote[];
   /** Failures of the recorder: a full disk, a kernel log that it may not read. Oldest first, at most the newest 50. */
   notes: RecordedNote[];
-  /** Entries left out of these lists: earlier marks, messages and notes, and transients that were less deep. */
+  /**
+   * Number of entries left out of these lists: earlier marks, messages and notes, and transients that were less deep.
+   */
   leftOut: { marks: Amount; kernelMessages: Amount; notes: Amount; transients: Amount };
   /** The last 10 s, frame by frame. */
   lastSeconds: SeriesPoint[];
   series: SeriesPoint[];
 }
 
-/** Bytes of a segment that are no record. */
+/** Bytes of a segment that are no record, counted in its file. */
 export interface RecordProblem {
   segment: string;
   /** Offset of the first byte. */
@@ -256,6 +281,6 @@ export interface RecordReport {
   /** Oldest first. */
   sessions: RecordedSession[];
   problems: RecordProblem[];
-  /** Duration in milliseconds. */
+  /** Duration of the reading by the monotonic clock. */
   durationMs: Amount;
 }

@@ -15,9 +15,9 @@ export interface Serving {
 /** Facts that the script of the page of `serve` gets once. */
 export interface LivePage {
   schema: 'umaprobe/live/1';
-  /** Time between two readings, in milliseconds. */
+  /** Time between two readings, given by the caller of `serve()`. */
   intervalMs: number;
-  /** Age from which a reading is unknown, in milliseconds. */
+  /** Age from which a reading is unknown: three times `intervalMs` or more, calculated. */
   staleMs: number;
   /** The user's names for them, in that order. */
   hosts: readonly string[];
@@ -25,16 +25,17 @@ export interface LivePage {
 
 /** Data of one machine that the page of `serve` gets with each reading. */
 export interface LiveReading {
-  /** Index of the machine, in the order of the page. */
+  /** Index of the machine, in the order that was given. */
   index: number;
-  /** Age of the reading when it was sent, in milliseconds. */
+  /** Age of the reading when it was sent, by the monotonic clock. */
   ageMs: number;
   /** "WARNING"; "UNKNOWN" where there is no reading. */
   label: string;
   /** Markup of the parts that have changed, by name. */
   pieces: Readonly<Record<string, string>>;
-  /** Memory that the host needs, in bytes, by the rule of `stress`. */
+  /** Memory that the host needs, in bytes, by the rule of `stress` for its MemTotal. */
   floor: number | null;
+  /** SwapTotal, in bytes; null: not read. */
   swapTotal: number | null;
   point: SeriesPoint | null;
   /** The largest processes; null: not read. */

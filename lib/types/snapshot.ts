@@ -29,7 +29,7 @@ export interface Snapshot extends OfMachine {
   noDevices: string | null;
   /** Path of a property ("host.cmaFree", "pressure", "driver.poolBytes") → its source file, or why it is null. */
   from: Record<string, string>;
-  /** Duration of this reading, in milliseconds. */
+  /** Duration of this reading by the monotonic clock. */
   durationMs: Amount;
   judgement: Judgement;
 }

@@ -24,21 +24,27 @@ export type StressState =
   | 'journal'
   | Extract<ResultWord, 'out-of-memory' | 'aborted' | 'timeout' | 'failed' | 'lost'>;
 
-/** One step of a stress test. */
+/**
+ * One step of a stress test. Bytes are counted by it, milliseconds by the monotonic clock around the CUDA call; null:
+ * not done, or unknown.
+ */
 export interface StressStep {
   /** Bytes requested in this step: the whole block in `single` mode, else the increment. */
   requestedBytes: Positive;
   /** Bytes held after the step. */
   heldBytes: Natural;
-  /** Expected and measured cost of the step to the machine, in bytes. null: unknown. */
+  /** Cost of the step to the machine in bytes, calculated from the steps before it. null: unknown. */
   predictedCost: number | null;
+  /** Its cost in bytes: MemAvailable before less after. null: unknown. */
   cost: number | null;
   state: Extract<StepState, 'ok' | 'out-of-memory' | 'stopped' | 'failed'>;
   reason: string | null;
   allocMs: Amount | null;
   touchMs: Amount | null;
   verifyMs: Amount | null;
+  /** MemAvailable after the step, in bytes. */
   memAvailable: Natural | null;
+  /** PSI full of memory over 10 s, in percent, from /proc/pressure/memory. */
   pressureFull: Amount | null;
 }
 
@@ -48,8 +54,9 @@ export interface StressReport extends ProbeHeader {
   mode: 'total' | 'single';
   state: StressState;
   /**
-   * Memory of the device that stayed free for its other users, and the rule that gave this amount. It is part of the
-   * floor if memory is unified: the larger of the two binds. null: nobody else used the device.
+   * Memory of the device that stayed free for its other users, in bytes, and the rule or the caller's number that gave
+   * this amount. It is part of the floor if memory is unified: the larger of the two binds. null: nobody else used the
+   * device.
    */
   share: { bytes: Natural; from: string } | null;
   /** Largest sum held at one time (`total`), or largest block (`single`). */
@@ -61,18 +68,20 @@ export interface StressReport extends ProbeHeader {
   boundBy: string;
   /** Set if the guard thread intervened: its reason and reaction times. */
   guard: ProbeGuardReport | null;
-  /** Largest and smallest step. */
+  /** Largest step, given by the caller or the rule for the kind of memory. */
   chunkBytes: Positive;
+  /** Smallest step, given by the rule for the kind of memory. */
   resolutionBytes: Positive;
   /**
    * Result of reading back: the bytes compared, the number of wrong ones, and the offset of the first wrong one in the
-   * held memory (blocks in the order of their allocation; null: none was wrong). null: not requested, or not done,
-   * because the search failed, the run was stopped, or in `single` mode the largest block could not be allocated again
-   * (`boundBy` says so).
+   * held memory (blocks in the order of their allocation; null: none was wrong), counted by a kernel on the GPU. null:
+   * not requested, or not done, because the search failed, the run was stopped, or in `single` mode the largest block
+   * could not be allocated again (`boundBy` says so).
    */
   verified: { bytes: Natural; mismatches: Natural; firstMismatch: Natural | null } | null;
+  /** Time for which the maximum was held, by the monotonic clock. */
   holdMs: Amount;
-  /** Time inside CUDA calls, in milliseconds. */
+  /** Time inside CUDA calls, by the monotonic clock. */
   cudaMs: Amount;
   steps: StressStep[];
   settled: Settled;
@@ -81,12 +90,18 @@ export interface StressReport extends ProbeHeader {
 /** A trip of the guard, the native thread of the child process that watches the machine's memory. */
 export interface ProbeGuardReport {
   reason: 'floor' | 'pressure' | 'parent';
+  /** MemAvailable at the trip, in bytes; null: not read. */
   memAvailable: Natural | null;
-  /** Free pages in the processors' lists (/proc/zoneinfo), which count besides; null: not known. */
+  /** Bytes of free pages in the processors' lists (/proc/zoneinfo), which count besides; null: not known. */
   freeInCpuLists: Natural | null;
+  /** PSI full of memory over 10 s, in percent, from /proc/pressure/memory; null: not read. */
   pressureFull: Amount | null;
-  /** Time from the reading that tripped the guard to the end of the last allocation. null: the process exited first. */
+  /**
+   * Time from the reading that tripped the guard to the end of the last allocation, by the monotonic clock. null: the
+   * process exited first.
+   */
   stoppedAfterMs: Amount | null;
+  /** Time from that reading until all was freed, by the monotonic clock. null: the process exited first. */
   freedAfterMs: Amount | null;
   /** The memory did not come back in time, and the process ended itself with _exit. */
   left: boolean;
@@ -95,7 +110,10 @@ export interface ProbeGuardReport {
 /** Progress of `stress()`. */
 export type StressEvent = ProbeEvent | { type: 'step'; step: StressStep; progress: StressProgress };
 
-/** Progress of a stress test: bytes held, bytes to come, and the time that is left; null: not known. */
+/**
+ * Progress of a stress test: bytes held, bytes to come, and the time that is left, calculated from the steps so far;
+ * null: not known.
+ */
 export interface StressProgress {
   heldBytes: number;
   expectedBytes: number | null;

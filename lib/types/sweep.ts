@@ -6,7 +6,7 @@ import type { CountersMoved, ProbeEvent, ProbeHeader, Times } from './probe.ts';
 import type { ResultWord, RunState, StepState } from './results.ts';
 import type { Amount, Natural, Positive } from './scalars.ts';
 
-/** A requested tensor. */
+/** A requested tensor: the number of its elements, and their bytes. Given by the caller. */
 export interface Tensor {
   dtype: DType;
   /** null: only the number of elements was given. */
@@ -20,7 +20,10 @@ export interface Tensor {
   note: string | null;
 }
 
-/** One size of one kind, allocated, touched and freed. Sizes in bytes. */
+/**
+ * One size of one kind, allocated, touched and freed. Sizes in bytes, given by the caller or the preset; times by the
+ * monotonic clock around the CUDA call.
+ */
 export interface SweepStep {
   kind: AllocatorKind;
   requestedBytes: Positive;
@@ -30,7 +33,7 @@ export interface SweepStep {
   state: StepState | Extract<ResultWord, 'unsupported'>;
   /** The reason why the state is not `ok`; null if it is. */
   reason: string | null;
-  /** Completed repeats. */
+  /** Number of completed repeats. */
   repeats: Natural;
   allocMs: Times | null;
   /** The GPU writes every byte for the first time. */
@@ -40,6 +43,7 @@ export interface SweepStep {
   freeMs: Times | null;
   /** requestedBytes / median of secondTouchMs, in 10^9 bytes per second. */
   gbPerSecond: Amount | null;
+  /** The same of `firstTouchMs`. */
   firstTouchGbPerSecond: Amount | null;
   /** Median over the repeats; null: nothing was allocated. */
   moved: CountersMoved | null;
@@ -53,11 +57,11 @@ export interface SweepStep {
 /** Managed memory beyond the device's memory, detected by its cost. */
 export interface Spill {
   kind: AllocatorKind;
-  /** Smallest size that shows it. */
+  /** Smallest size that shows it, of those measured. */
   atBytes: Positive;
   /**
-   * Median bandwidth of the smaller sizes divided by the lowest bandwidth from that size on. null: no smaller size to
-   * compare with.
+   * Factor: median bandwidth of the smaller sizes divided by the lowest bandwidth from that size on. null: no smaller
+   * size to compare with.
    */
   slowdown: Amount | null;
   /** `capacity`: an allocation beyond the device's memory succeeded. `bandwidth`: a knee in the touch bandwidth. */
@@ -70,6 +74,7 @@ export interface SweepReport extends ProbeHeader {
   /** "lab" or "quick"; null: the sizes were given. */
   preset: string | null;
   /**
+   * Number of repeats of each step, given by the caller.
    * @asType integer
    * @minimum 1
    * @maximum 1000
@@ -80,14 +85,14 @@ export interface SweepReport extends ProbeHeader {
   reason: string | null;
   steps: SweepStep[];
   spills: Spill[];
-  /** Largest successful size of each kind; null: none. */
+  /** Largest size in bytes of each kind that was allocated, of those given; null: none. */
   largest: Record<AllocatorKind, Positive | null>;
 }
 
 /** Progress of `sweep()`. */
 export type SweepEvent = ProbeEvent | { type: 'step'; step: SweepStep; progress: SweepProgress };
 
-/** Progress of a sweep: steps, and the time that is left. */
+/** Progress of a sweep, in a counted number of steps, and the time that is left. */
 export interface SweepProgress {
   done: number;
   total: number;

@@ -1,9 +1,10 @@
 /** The declarations: publint, Are the types wrong, and programs of both formats that the compiler checks. */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
+import { typeScript } from '../../scripts/fetch-programs.mjs';
 import { PACKAGE_DOORS } from '../../scripts/rooms.mjs';
 import { ROOT } from '../support/root.ts';
 import { runInSandbox } from '../support/sandbox.ts';
@@ -36,21 +37,40 @@ const PROGRAM = `
     const seen: Memory = memorySync();
     return taken.host.total + list.length + (seen.safe ?? 0);
   }
+  export async function ends(running: AsyncDisposable): Promise<void> {
+    await using stopped = running;
+  }
   export const isOurs = (error: unknown): error is UmaError => error instanceof UmaError;
   // @ts-expect-error: the types are real ones, and not any
   export const wrong: string = machines();
 `;
 
-/** What tsc prints about a program of this format; empty where it is right. */
-function compile(type: 'module' | 'commonjs', module: string): string {
-  const folder = join(app, `types-${type}-${module}`);
-  mkdirSync(folder, { recursive: true });
+const OWN = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+
+interface Compilation {
+  type?: 'module' | 'commonjs';
+  module?: string;
+  tsc?: string;
+  lib?: readonly string[];
+  types?: readonly string[];
+}
+
+/** What tsc prints about a program of this kind; empty where it is right. */
+function compile({
+  type = 'module',
+  module = 'nodenext',
+  tsc = OWN,
+  lib = ['es2023'],
+  types = [],
+}: Compilation): string {
+  const folder = mkdtempSync(join(app, 'types-'));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type }));
   writeFileSync(join(folder, 'program.ts'), PROGRAM);
-  const options = ['--strict', '--noEmit', '--target', 'es2023', '--module', module, '--skipLibCheck', 'false'];
-  const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules', '@types')];
-  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-  return runInSandbox(folder, env, 'node', tsc, ...options, ...types, 'program.ts').stdout;
+  const typeRoots = [join(ROOT, 'node_modules', '@types')];
+  const options = { strict: true, noEmit: true, skipLibCheck: false, target: 'es2023', module, lib, types, typeRoots };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options }));
+  const { stdout, stderr } = runInSandbox(folder, env, 'node', tsc);
+  return stdout + stderr;
 }
 
 describe('the declarations', () => {
@@ -60,7 +80,17 @@ describe('the declarations', () => {
     ['commonjs', 'node16'],
     ['commonjs', 'node20'],
   ] as const)('are right for a program with "type": "%s" under --module %s', (type, module) => {
-    expect(compile(type, module)).toBe('');
+    expect(compile({ type, module })).toBe('');
+  });
+
+  const versions = { 5.9: () => typeScript('5.9'), 7: () => OWN };
+  const libs = [['es2023'], ['es2023', 'esnext.disposable']];
+  it.each(
+    Object.entries(versions).flatMap(([version, tsc]) =>
+      libs.flatMap((lib) => [['node'], []].map((types) => ({ version, tsc, lib, types }))),
+    ),
+  )('are right for TypeScript $version with lib $lib and types $types', ({ tsc, lib, types }) => {
+    expect(compile({ tsc: tsc(), lib, types })).toBe('');
   });
 
   it('have no problem that publint finds', () => {

@@ -31,6 +31,14 @@ const loadPrepare = lazy(() => Promise.all([loadSystem(), import('./prepare/run.
  * Reports how much of files, trees or model stores is cached, dirty and being written, which processes map it, and the
  * machine's cache as a whole. Changes nothing. Symbolic links inside trees are not followed; each inode counts once.
  *
+ * @example
+ * ```ts
+ * import { cacheStatus } from 'umaprobe';
+ *
+ * const { machine, targets } = await cacheStatus(['/models']);
+ * console.log(machine?.modelFiles, targets[0]?.dirtyBytes);
+ * ```
+ *
  * @param paths default: this user's existing model stores (Hugging Face hub, Ollama, LM Studio, vLLM, torch hub).
  * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_NOT_SUPPORTED` for paths on a simulated machine,
  *   which has no files. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for invalid arguments. Files
@@ -47,6 +55,14 @@ export async function cacheStatus(paths?: readonly string[], options: CacheStatu
  *
  * An aborted eviction is not undone: it resolves to a report with `state: 'aborted'`.
  *
+ * @example
+ * ```ts
+ * import { evictFiles } from 'umaprobe';
+ *
+ * const { evictedBytes, files } = await evictFiles(['/models/old.gguf']);
+ * console.log(evictedBytes, files[0]?.stayed);
+ * ```
+ *
  * @throws as `cacheStatus`.
  */
 export async function evictFiles(paths: readonly string[], options: EvictOptions = {}): Promise<EvictReport> {
@@ -56,6 +72,14 @@ export async function evictFiles(paths: readonly string[], options: EvictOptions
 
 /**
  * Writes to vm.drop_caches, after a `sync` with a time limit, and returns a receipt.
+ *
+ * @example
+ * ```ts
+ * import { dropCaches } from 'umaprobe';
+ *
+ * const { receipt } = await dropCaches({ level: 1 });
+ * console.log(receipt.change.memFree);
+ * ```
  *
  * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_PERMISSION` if this process may not (the message has the command for root), `ERR_UMA_BUSY`
  *   under memory pressure unless `force`; in both cases nothing was changed. `ERR_UMA_NOT_SUPPORTED` if the kernel has
@@ -69,6 +93,14 @@ export async function dropCaches(options: DropOptions = {}): Promise<DropReport>
 /**
  * Asks the kernel to compact free memory (vm.compact_memory), unless it already meets the gate for a large launch.
  *
+ * @example
+ * ```ts
+ * import { compact } from 'umaprobe';
+ *
+ * const { reason, verdict } = await compact({ sudo: true });
+ * console.log(verdict, reason);
+ * ```
+ *
  * @throws as `dropCaches`; `ERR_UMA_NOT_SUPPORTED` if the free blocks cannot be read.
  */
 export async function compact(options: CompactOptions = {}): Promise<CompactReport> {
@@ -79,6 +111,14 @@ export async function compact(options: CompactOptions = {}): Promise<CompactRepo
 /**
  * Asks the kernel to reclaim `bytes` of page cache and swappable memory from one cgroup (memory.reclaim of cgroup v2).
  * CUDA memory is charged to no cgroup and is not touched. If the kernel finds less, the report says `short`.
+ *
+ * @example
+ * ```ts
+ * import { reclaim } from 'umaprobe';
+ *
+ * const { gotBytes, short } = await reclaim({ cgroup: 'user.slice', bytes: 4e9 });
+ * console.log(gotBytes, short);
+ * ```
  *
  * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_NOT_SUPPORTED` on cgroup v1, before Linux 5.19 and for the root cgroup;
  *   `ERR_UMA_NOT_FOUND` for a cgroup that does not exist;
@@ -92,6 +132,14 @@ export async function reclaim(options: ReclaimOptions): Promise<ReclaimReport> {
 /**
  * Frees memory for `bytes` before a model is loaded: evicts unused model files, drops page cache, drops driver pools,
  * compacts; only as much as is needed. Steps that are not permitted are reported as skipped.
+ *
+ * @example
+ * ```ts
+ * import { prepare } from 'umaprobe';
+ *
+ * const { reason, verdict } = await prepare({ bytes: 60e9 });
+ * if (verdict === 'not-enough') throw new Error(reason);
+ * ```
  *
  * @throws the signal's reason when it is aborted between steps; TypeError/RangeError for invalid arguments.
  */

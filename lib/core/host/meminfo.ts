@@ -51,6 +51,14 @@ const NOTHING = Object.fromEntries(HOST_MEMORY_FIELDS.map((field) => [field, nul
  * and does not answer, this call does not return, and JavaScript stands still; after a `snapshot()` that has met the
  * hung file it fails at once, until the file answers. `snapshot()` has a limit.
  *
+ * @example
+ * ```ts
+ * import { hostMemorySync } from 'umaprobe';
+ *
+ * const { available, total } = hostMemorySync();
+ * console.log(available, total);
+ * ```
+ *
  * @returns bytes, except the two huge page counts, which are pages; `null` for a line that this kernel does not have.
  * @throws UmaError `ERR_UMA_CALL_FAILED` when /proc/meminfo cannot be read or has no MemTotal; `ERR_UMA_TIMEOUT` when an
  *   earlier reading of it has not returned.

@@ -15,6 +15,14 @@ const work = lazy(() => import('./read.ts'));
  * Reads `/proc/<pid>/status` and `cgroup` of all processes, and the exact figures of those that hold 4 MiB or map 256 MiB. Changes
  * nothing, and creates no CUDA context.
  *
+ * @example
+ * ```ts
+ * import { processes } from 'umaprobe';
+ *
+ * const { groups } = await processes();
+ * console.log(groups[0]?.name, groups[0]?.held);
+ * ```
+ *
  * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_LIBRARY_MISSING` when the native binary cannot be
  *   loaded, `ERR_UMA_CALL_FAILED` when /proc cannot be listed. TypeError/RangeError (`ERR_INVALID_ARG_*`,
  *   `ERR_OUT_OF_RANGE`) for bad options.

@@ -23,6 +23,14 @@ let takeSnapshot: typeof import('./take.ts').takeSnapshot | undefined;
  * the deadline, is `null` with its reason in `from`. The same holds for fields of a kernel file that does not answer;
  * the deadline of those is at least a second.
  *
+ * @example
+ * ```ts
+ * import { snapshot } from 'umaprobe';
+ *
+ * const { from, host, judgement } = await snapshot();
+ * console.log(host.available ?? from['host.available'], judgement.because);
+ * ```
+ *
  * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_LIBRARY_MISSING` when the native binary cannot be
  *   loaded, `ERR_UMA_CALL_FAILED` when /proc/meminfo cannot be read, `ERR_UMA_TIMEOUT` when it does not answer.
  *   TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options.

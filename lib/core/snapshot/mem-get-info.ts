@@ -16,6 +16,14 @@ import { MEM_GET_INFO, type MemGetInfoOptions } from './options.ts';
  * If the GPU shares the host's memory, `free` is MemFree: page cache counts as used. `snapshot()` reports how much can
  * be allocated.
  *
+ * @example
+ * ```ts
+ * import { memGetInfo } from 'umaprobe';
+ *
+ * const { free, total } = await memGetInfo(0, { deadlineMs: 5000 });
+ * console.log(free, total);
+ * ```
+ *
  * @param device CUDA ordinal, 0 to 255. Default 0.
  * @throws the signal's reason when it is aborted. UmaError `ERR_UMA_TIMEOUT`, `_LIBRARY_MISSING`, `_DRIVER_UNUSABLE`, `_NO_DEVICE`, `_OUT_OF_MEMORY` (the
  *   context did not fit), `_CALL_FAILED`. RangeError for a device or deadline out of range.
@@ -34,6 +42,13 @@ const slots = new Float64Array(2);
 /**
  * The same on the calling thread: the fastest form, and like `hostMemorySync()` without a deadline. It fails at once while
  * another call of this process hangs in CUDA.
+ *
+ * @example
+ * ```ts
+ * import { memGetInfoSync } from 'umaprobe';
+ *
+ * console.log(memGetInfoSync(0).free);
+ * ```
  *
  * @param device CUDA ordinal, 0 to 255. Default 0.
  * @throws as `memGetInfo()`.

@@ -2,7 +2,8 @@
 
 import { workerData } from 'node:worker_threads';
 import { serializeError } from '../../base/serialized-error.ts';
-import { type MemoryAnswer, type MemoryQuestion, memory, type ReaderData } from './memory.ts';
+import { memory } from './memory.ts';
+import type { MemoryAnswer, MemoryQuestion, ReaderData } from './memory-protocol.ts';
 
 const { answers, port } = workerData as ReaderData;
 

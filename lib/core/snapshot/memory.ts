@@ -6,10 +6,11 @@ import { toUmaError } from '../../base/errors.ts';
 import { lazy } from '../../base/lazy.ts';
 import { defined } from '../../base/objects.ts';
 import { checkOptions, pick } from '../../base/options.ts';
-import { deserializeError, type SerializedError } from '../../base/serialized-error.ts';
+import { deserializeError } from '../../base/serialized-error.ts';
 import { packageRoot } from '../../root.ts';
 import type { Memory } from '../../types/index.ts';
 import { snapshot } from './index.ts';
+import type { MemoryAnswer, MemoryQuestion, ReaderData } from './memory-protocol.ts';
 import { MEMORY, type MemoryOptions, type MemorySyncOptions } from './options.ts';
 
 const loadPool = lazy(() => import('../memory/pool.ts'));
@@ -17,6 +18,14 @@ const loadPool = lazy(() => import('../memory/pool.ts'));
 /**
  * Total, free, available and loadable memory of this machine and of each GPU: the judgement of `snapshot()` in a few
  * numbers. Creates no CUDA context.
+ *
+ * @example
+ * ```ts
+ * import { memory } from 'umaprobe';
+ *
+ * const { because, safe, verdict } = await memory();
+ * console.log(verdict === 'yes' ? safe : because);
+ * ```
  *
  * @throws as `snapshot()`.
  */
@@ -29,6 +38,14 @@ export async function memory(options: MemoryOptions = {}): Promise<Memory> {
 /**
  * The same on the calling thread. A thread of its own reads, started by the first call, and this one waits for it: for
  * `deadlineMs` and 3 s at most, whatever hangs.
+ *
+ * @example
+ * ```ts
+ * import { memorySync } from 'umaprobe';
+ *
+ * const { safe, verdict } = memorySync();
+ * console.log(verdict, safe);
+ * ```
  *
  * @throws as `snapshot()`; UmaError `ERR_UMA_TIMEOUT` also where the other thread does not answer in time.
  */
@@ -48,20 +65,6 @@ const SLACK_MS = 3_000;
 function lateAnswer(limitMs: number) {
   const message = `the thread that reads did not answer within ${limitMs} ms; umaprobe doctor says what hangs`;
   return { failed: true, source: 'umaprobe', call: 'memorySync', status: null, name: 'TIMEOUT', message } as const;
-}
-
-/** Question to the thread, and its answer (memory-worker.ts). */
-export interface MemoryQuestion {
-  id: number;
-  deadlineMs: number;
-}
-export type MemoryAnswer = { id: number; memory: Memory } | { id: number; error: SerializedError };
-
-/** Start data of the thread. */
-export interface ReaderData {
-  port: MessagePort;
-  /** Counts the answers; the asking thread sleeps on it. */
-  answers: Int32Array;
 }
 
 interface Reader {

@@ -12,6 +12,14 @@ import { type CheckedSnapshotOptions, WATCH, type WatchOptions } from './options
  * Ends when the loop is left or `signal` is aborted, which is not an error. An abort does not wait for a pause or for a
  * reading that hangs.
  *
+ * @example
+ * ```ts
+ * import { watch } from 'umaprobe';
+ *
+ * const signal = AbortSignal.timeout(60_000);
+ * for await (const { at, host } of watch({ intervalMs: 5000, signal })) console.log(at, host.available);
+ * ```
+ *
  * @throws as `snapshot()`; RangeError for an interval outside 10 ms to 1 h.
  */
 export function watch(options: WatchOptions = {}): AsyncGenerator<Snapshot, void, void> {

@@ -24,7 +24,7 @@ const OWN = {
       throw new TypedMistake(`${name} "all" cannot be combined with other kinds.`);
     },
   }),
-  /** Repeats of each step: 1 to 1000. Default 1. */
+  /** Number of repeats of each step: 1 to 1000. Default 1. */
   repeat: integer({ min: 1, max: 1000, default: 1, help: 'Repeats of each step' }),
   /** Let `managed` exceed the device's memory on a discrete GPU. Refused on unified machines. */
   oversubscribe: flag({ help: "Let managed memory exceed the device's memory (not on unified machines)" }),

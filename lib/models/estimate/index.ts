@@ -23,6 +23,14 @@ const load = lazy(() => Promise.all([loadModels(), import('./options.ts'), impor
  * Reads the headers and the config of a model, each file once, for several questions about the model. Never reads
  * weights.
  *
+ * @example
+ * ```ts
+ * import { estimate, openModel } from 'umaprobe/models';
+ *
+ * const model = await openModel('Qwen/Qwen3-8B');
+ * for (const context of [4096, 32_768]) console.log((await estimate(model, { context })).total.bytes);
+ * ```
+ *
  * @param model a model that is open already is returned as it is.
  * @param options `onProgress` is called while a model on the Hub is read. If it throws or rejects, so does the call.
  * @throws UmaError `ERR_UMA_MODEL` for a model that is not there, or whose files are damaged or incomplete;
@@ -54,6 +62,14 @@ export async function openModel(
  * Estimates the memory of a model: weights, cache, buffers, loading; or what training takes. Every term has its formula,
  * its inputs and a range. Reads headers and configs only, never weights, and allocates nothing.
  *
+ * @example
+ * ```ts
+ * import { estimate } from 'umaprobe/models';
+ *
+ * const { terms, total } = await estimate('/models/qwen3-8b', { program: 'vllm', context: 32_768 });
+ * console.log(total.low, total.high, terms[0]?.formula);
+ * ```
+ *
  * @throws as `openModel()`, and TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for invalid options.
  */
 export async function estimate(model: ModelInput, options: EstimateOptions = {}): Promise<EstimateReport> {
@@ -64,6 +80,14 @@ export async function estimate(model: ModelInput, options: EstimateOptions = {})
 
 /**
  * The weights of a model in each precision; without a model those of 7, 13 and 70 billion parameters.
+ *
+ * @example
+ * ```ts
+ * import { estimateTable } from 'umaprobe/models';
+ *
+ * const { columns, rows } = await estimateTable();
+ * console.log(columns, rows[0]?.bytes);
+ * ```
  *
  * @throws as `openModel()`; `ERR_INVALID_ARG_VALUE` also for a model whose parameters cannot be counted.
  */

@@ -40,6 +40,15 @@ export function fit(question: FitTogetherQuestion): Promise<FitTogether>;
  * (`allocatable.safe`), and beside it stands each program's decision by its own rule on its own reading. Allocates
  * nothing; reads nothing of the machine, and of a model the headers and the config.
  *
+ * @example
+ * ```ts
+ * import { snapshot } from 'umaprobe';
+ * import { fit } from 'umaprobe/models';
+ *
+ * const { summary, verdict } = await fit({ model: 'Qwen/Qwen3-8B', program: 'vllm', snapshot: await snapshot() });
+ * console.log(verdict, summary);
+ * ```
+ *
  * @param question one of `bytes`, `model` and `estimate`, and the `snapshot`.
  * @throws TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad arguments; for a model also as
  *   `openModel()`. A number that is not known is the verdict `unknown`.

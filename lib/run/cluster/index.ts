@@ -38,6 +38,14 @@ async function readAll(question: Question): Promise<ClusterMachine[]> {
  * The memory of several machines, the weakest first: asked by the user's own ssh, all at the same time, or read from a
  * pipe. Each machine judges itself what it can load; nothing is started there.
  *
+ * @example
+ * ```ts
+ * import { cluster } from 'umaprobe/run';
+ *
+ * const { machines, safe } = await cluster({ hosts: ['spark-1', 'spark-2'] });
+ * console.log(safe, machines[0]?.host);
+ * ```
+ *
  * @throws as `readMachines`.
  */
 export async function cluster(options: ClusterOptions): Promise<ClusterReport> {
@@ -51,6 +59,14 @@ export async function cluster(options: ClusterOptions): Promise<ClusterReport> {
 /**
  * Tells whether a need fits into each of several machines, one rank on each: `fit()` on the snapshot of each, and the
  * weakest decides. A machine without a usable answer is never a yes.
+ *
+ * @example
+ * ```ts
+ * import { clusterCheck } from 'umaprobe/run';
+ *
+ * const { limiting, verdict } = await clusterCheck({ hosts: ['spark-1', 'spark-2'], bytes: 60e9 });
+ * console.log(verdict, limiting);
+ * ```
  *
  * @param options those of `cluster()`, and the question of `fit()` without its snapshot.
  * @throws as `cluster()` and `fit()`; also if there are more ranks than hosts.

@@ -18,6 +18,14 @@ const loadErrors = lazy(() => import('./error-report.ts'));
  * remedy. Reads the machine and its processes, unless a snapshot is given. Changes nothing, and creates no CUDA
  * context. A healthy machine has no findings; `unknown` says what could not be judged.
  *
+ * @example
+ * ```ts
+ * import { explain } from 'umaprobe/run';
+ *
+ * const { answer, findings } = await explain();
+ * console.log(answer, findings[0]?.remedy?.text);
+ * ```
+ *
  * @throws the signal's reason when it is aborted. The errors of `snapshot()` and `processes()`. TypeError
  *   (`ERR_INVALID_ARG_*`) for bad options.
  */
@@ -38,6 +46,14 @@ export async function explain(options: ExplainOptions = {}): Promise<ExplainRepo
  * Recognises messages about memory in a log or in a pasted text: which program printed them, their numbers, their usual
  * meaning, and their meaning on this machine now. A text without a known message has no `errors`; nothing is guessed.
  * The text may be of any length: it is searched in constant memory.
+ *
+ * @example
+ * ```ts
+ * import { explainError } from 'umaprobe/run';
+ *
+ * const { errors } = await explainError(process.stdin);
+ * for (const { meaning, remedies } of errors) console.log(meaning, remedies[0]?.text);
+ * ```
  *
  * @throws the signal's reason when it is aborted, and what the iterable throws. TypeError (`ERR_INVALID_ARG_TYPE`) for
  *   a text that is neither a string, bytes nor an iterable of them. A machine that cannot be read is no error.

@@ -14,6 +14,14 @@ const load = lazy(() => import('./start.ts'));
  * falls, with pressure, large blocks and swap as further signs. A native program watches, so it acts while JavaScript is
  * blocked, and goes on when this process dies.
  *
+ * @example
+ * ```ts
+ * import { guard } from 'umaprobe/run';
+ *
+ * const { outcome, sentence } = await guard({ command: ['python', 'train.py'] });
+ * console.log(outcome, sentence);
+ * ```
+ *
  * @returns what happened, when the program has ended. That the guard stopped it is a result, and no error.
  * @throws UmaError `ERR_UMA_CALL_FAILED`: the program cannot be started (`nativeName` ENOENT: there is none; EACCES: it is
  *   not executable). `ERR_UMA_PATH`: `cwd` is no folder. `ERR_UMA_NOT_FOUND`: there is no such process, cgroup or unit.

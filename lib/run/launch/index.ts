@@ -12,6 +12,14 @@ const load = lazy(() => import('./run.ts'));
  * and reports its memory at the end. The command line of vLLM, SGLang, llama.cpp and Ollama tells what is loaded; for
  * other programs the options say it, or it is not known: then the guard alone protects the machine.
  *
+ * @example
+ * ```ts
+ * import { launch } from 'umaprobe/run';
+ *
+ * const { receipt, summary } = await launch({ command: ['vllm', 'serve', 'Qwen/Qwen3-8B'] });
+ * console.log(summary, receipt?.took.peak);
+ * ```
+ *
  * @returns the course, when the program has ended. That `fit` says no, or that the guard stopped it, is a result.
  * @throws as `guard`, `estimate` for a model that the options name, and `prepare`. The signal's reason when it is aborted
  *   before the start.

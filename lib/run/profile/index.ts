@@ -12,6 +12,15 @@ const load = lazy(() => import('./run.ts'));
  * small to large; each trial runs under `guard()`, its peak is predicted from the trials before, and a trial predicted
  * above the limit is not run. Each trial is on disk before it starts.
  *
+ * @example
+ * ```ts
+ * import { profile } from 'umaprobe/run';
+ *
+ * const command = ['python', 'train.py', '--batch', '{batch}'];
+ * const { safe } = await profile({ command, vary: [{ name: 'batch', values: [1, 2, 4, 8] }] });
+ * console.log(safe?.params);
+ * ```
+ *
  * @returns the trials and the safe configuration. That none is safe is a result, and no error.
  * @throws UmaError `ERR_UMA_CALL_FAILED`: the command cannot be started. `ERR_UMA_JOURNAL`: the journal cannot be used, or
  *   there is nothing in it to resume. `ERR_UMA_BUSY`: another profile, or its command, still runs. TypeError/RangeError

@@ -21,6 +21,15 @@ const loadMark = lazy(() =>
  * processes, and marks. A thread reads and another one writes, with fdatasync every 0.8 s, so the recording goes on while
  * JavaScript is blocked and is still there after the power button.
  *
+ * @example
+ * ```ts
+ * import { record } from 'umaprobe/run';
+ *
+ * const recorder = await record({ folder: 'recording' });
+ * recorder.mark('epoch 1');
+ * console.log((await recorder.stop()).lowestAvailable);
+ * ```
+ *
  * @throws UmaError `ERR_UMA_JOURNAL`: the folder cannot be used. `ERR_UMA_BUSY`: a recorder already runs in this process, or
  *   another process records in the folder. The signal's reason when it is aborted before the start; later it stops the
  *   recorder. TypeError/RangeError (`ERR_INVALID_ARG_*`, `ERR_OUT_OF_RANGE`) for bad options.
@@ -35,6 +44,14 @@ export async function record(options: RecordOptions = {}): Promise<Recorder> {
  * fastest changes, transients apart from plateaus, the last seconds. Changes nothing, and takes the same memory whatever the
  * size of the ring.
  *
+ * @example
+ * ```ts
+ * import { readRecord } from 'umaprobe/run';
+ *
+ * const { sessions } = await readRecord({ folder: 'recording' });
+ * console.log(sessions.at(-1)?.end, sessions.at(-1)?.lowestAvailable);
+ * ```
+ *
  * @throws UmaError `ERR_UMA_NOT_FOUND`: there is no recording. The signal's reason. TypeError/RangeError for bad options.
  */
 export async function readRecord(options: ReadRecordOptions = {}): Promise<RecordReport> {
@@ -44,6 +61,13 @@ export async function readRecord(options: ReadRecordOptions = {}): Promise<Recor
 
 /**
  * Adds a mark to the recording that another process makes: "epoch 3".
+ *
+ * @example
+ * ```ts
+ * import { mark } from 'umaprobe/run';
+ *
+ * await mark('epoch 3');
+ * ```
  *
  * @throws UmaError `ERR_UMA_NOT_FOUND`: no recorder runs there; `ERR_UMA_PERMISSION`: it is another user's. The signal's
  *   reason. TypeError/RangeError for a bad text or option.

@@ -50,9 +50,9 @@ export const READ_RECORD = {
   folder: folder(),
   /** The last milliseconds of the recording, at least 1000. Default: all. */
   lastMs: integer({ ...LIMITS.lastMs, form: 'time', default: null, help: 'Only the end of each session' }),
-  /** The newest sessions, 1 to 1000; older ones are not read. Default: all. */
+  /** Number of the newest sessions, 1 to 1000; older ones are not read. Default: all. */
   sessions: integer({ min: 1, max: 1000, default: null, help: 'Sessions to show, the newest' }),
-  /** Points of the series, 10 to 100,000; default 500. */
+  /** Number of points of the series, 10 to 100,000; default 500. */
   points: integer({ min: 10, max: 100_000, default: 500, help: 'Points of the series' }),
   /** Rejects with the signal's reason. */
   signal,

@@ -19,6 +19,16 @@ const SHAPES: Readonly<Record<Comparable['schema'], readonly string[]>> = {
  * Compares two snapshots, lists of processes, sweeps or recordings, also read back from files of JSON: the verdicts,
  * the memory in bytes, and which programs hold more. Recordings are compared by their newest sessions.
  *
+ * @example
+ * ```ts
+ * import { snapshot } from 'umaprobe';
+ * import { compare } from 'umaprobe/report';
+ *
+ * const before = await snapshot();
+ * const { summary } = await compare(before, await snapshot());
+ * console.log(summary);
+ * ```
+ *
  * @throws the signal's reason when it is aborted. TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for another document, for one
  *   that lacks a part, and for two kinds.
  */

@@ -45,6 +45,14 @@ const METRICS_KEYS: Keys<MetricsOptions> = { format: true, signal: true };
 /**
  * The rows of a report as CSV (RFC 4180). Names of columns are stable and carry their unit; an empty field is unknown.
  *
+ * @example
+ * ```ts
+ * import { sweep } from 'umaprobe';
+ * import { toCsv } from 'umaprobe/report';
+ *
+ * console.log(await toCsv(await sweep({ preset: 'quick' })));
+ * ```
+ *
  * @param report of `sweep()`, `stress()`, `layout()`, `profile()` or `readRecord()`, also read back from a file of JSON.
  * @throws the signal's reason when it is aborted. TypeError (`ERR_INVALID_ARG_TYPE`, `_VALUE`) for anything else.
  */
@@ -74,6 +82,14 @@ async function csvOf(report: CsvReport): Promise<string> {
 
 /**
  * A report as one HTML file that works offline: picture, tables, and the report itself to save as JSON.
+ *
+ * @example
+ * ```ts
+ * import { sweep } from 'umaprobe';
+ * import { toHtml } from 'umaprobe/report';
+ *
+ * process.stdout.write(await toHtml(await sweep({ preset: 'quick' })));
+ * ```
  *
  * @param report as for `toCsv()`, or of `fit()` or `launch()`.
  * @throws as `toCsv()`.
@@ -130,6 +146,14 @@ export interface MetricsOptions {
 
 /**
  * A snapshot as numbers for Prometheus, as `umaprobe metrics` prints them. A number that is not known has no line.
+ *
+ * @example
+ * ```ts
+ * import { snapshot } from 'umaprobe';
+ * import { toMetrics } from 'umaprobe/report';
+ *
+ * console.log(await toMetrics(await snapshot(), { format: 'openmetrics' }));
+ * ```
  *
  * @param report of `snapshot()`, also read back from a file of JSON.
  * @throws as `toCsv()`.

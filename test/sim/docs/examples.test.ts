@@ -1,10 +1,10 @@
 /**
  * Every JavaScript example of the documents runs as it stands, passes TypeScript's strict checks, and on the page of the library
- * prints what its comments say.
+ * prints what its comments say. Those of doc comments pass the checks.
  */
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CLI, LIMIT_MS } from '../../support/cli.ts';
@@ -22,6 +22,17 @@ const examples = documents.flatMap(({ page, text }) =>
     code: match[3] as string,
   })),
 );
+
+/** The `@example` of a doc comment, without its stars. */
+const inComments = readdirSync(join(ROOT, 'lib'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .flatMap((name) => {
+    const text = readFileSync(join(ROOT, 'lib', name), 'utf8');
+    return [...text.matchAll(/^ \* @example\n \* ```ts\n(.*?)^ \* ```$/gms)].map(([, lines = ''], index) => ({
+      file: `lib-${name}-${index}`.replace(/\W+/g, '-'),
+      code: lines.replace(/^ \* ?/gm, ''),
+    }));
+  });
 
 const PAGE = 'docs/library.md';
 
@@ -44,14 +55,15 @@ describe('examples', () => {
     expect(count(/^```js$/gm) - others).toBe(examples.length);
   });
 
-  it('of the page of the library call every function', () => {
-    const page = examples.filter(({ title }) => title.startsWith(PAGE)).map(({ code }) => code);
-    const functions = Object.entries(LIBRARY).filter(([name]) => name !== 'UmaError');
-    const missing = functions.filter(([name]) => !page.some((code) => new RegExp(`\\b${name}\\(`).test(code)));
-    expect(missing.map(([name]) => name)).toEqual([]);
+  it.each([
+    ['of the page of the library', examples.filter(({ title }) => title.startsWith(PAGE))],
+    ['of doc comments', inComments],
+  ])('%s call every function', (_, codes) => {
+    const functions = Object.keys(LIBRARY).filter((name) => name !== 'UmaError');
+    expect(functions.filter((name) => !codes.some(({ code }) => new RegExp(`\\b${name}\\(`).test(code)))).toEqual([]);
   });
 
-  it('and the programs pass TypeScript under strict', () => {
+  it('of both and the programs pass TypeScript under strict', () => {
     const folder = temporaryFolder('strict');
     const blocks = documents.flatMap(({ page, text }) =>
       [...text.matchAll(/<!-- (?:example(?: root)?|program): (.+?) -->\n```js\n(.*?)```/gs)].map(
@@ -62,7 +74,7 @@ describe('examples', () => {
       ),
     );
     expect(blocks.length).toBeGreaterThan(examples.length);
-    for (const { code, file } of blocks) writeFileSync(join(folder, `${file}.mts`), code);
+    for (const { code, file } of [...blocks, ...inComments]) writeFileSync(join(folder, `${file}.mts`), code);
     const compilerOptions = {
       ...{ strict: true, noEmit: true, target: 'es2023', module: 'nodenext', skipLibCheck: true },
       ...{ types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
