@@ -13,11 +13,13 @@ export function llmsText(readme) {
   const [, sentence] = /^\*\*(.+)\*\*$/m.exec(readme);
   const rows = [...readme.matchAll(/^\| ([^|]+) \| ([^|]*\]\([^|]+) \|$/gm)];
   const pages = rows.flatMap(([, question, cell]) =>
-    [...cell.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)].map(
-      ([, name, path]) => `- [${name.replaceAll('`', '')}](${path}): ${question}`,
-    ),
+    [...cell.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)].map(([, name, path]) => ({ name, path, question })),
   );
-  return `# ${title}\n\n> ${sentence}\n\n## Pages\n\n${pages.join('\n')}\n`;
+  if (pages.length === 0) throw new Error('README.md has no table of pages');
+  const twice = pages.find(({ path }, at) => pages.findIndex((page) => page.path === path) < at);
+  if (twice !== undefined) throw new Error(`the table of README.md has ${twice.path} twice`);
+  const lines = pages.map(({ name, path, question }) => `- [${name.replaceAll('`', '')}](${path}): ${question}\n`);
+  return `# ${title}\n\n> ${sentence}\n\n## Pages\n\n${lines.join('')}`;
 }
 
 export function checkLlms({ write = false } = {}) {

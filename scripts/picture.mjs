@@ -1,10 +1,29 @@
-// Draws the picture of the README from the real screen: docs/screen.svg. node scripts/picture.mjs [--check]
-import { readFileSync, writeFileSync } from 'node:fs';
+// Draws the picture of the README from real screens, which follow each other: docs/screen.svg. node scripts/picture.mjs
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { capture, isMain, main, root } from './run.mjs';
+import { isMain, main, root } from './run.mjs';
+
+/** What is typed, and whether its numbers differ from run to run. */
+export const SCREENS = [
+  { typed: 'umaprobe --sim gb10-cached' },
+  { typed: 'umaprobe fit --sim gb10-cached --bytes 14GB' },
+  { typed: 'umaprobe prepare --sim gb10-cached 60GiB', varies: true },
+  {
+    typed: 'umaprobe guard --sim gb10 --floor 108GiB -- umaprobe sim grow --rate 4GiB/s --to 60GiB --gpu',
+    varies: true,
+  },
+  { typed: 'umaprobe doctor --sim gb10-cached' },
+];
+const TITLE = 'Five screens of umaprobe on a simulated DGX Spark';
+const DESCRIPTION =
+  'How much can be loaded, and where the memory is; whether 14 GB fit; room made for 60 GiB; a program stopped before it takes the machine down; what is checked';
 
 const FILE = join(root, 'docs', 'screen.svg');
 const COLUMNS = 80;
+const ROWS = 24;
+/** Seconds, for each screen. */
+const SHOWN = 6;
 const CELL = { width: 8.4, height: 18 };
 const MARGIN = 16;
 
@@ -59,48 +78,92 @@ function runsOf(line) {
 
 const markup = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** A terminal's screen, with its colours, as SVG: each run of text is stretched to its columns, whatever the font. */
-export function drawScreen(screen, title) {
-  const lines = screen.trimEnd().split('\n');
-  const width = Math.round(COLUMNS * CELL.width + 2 * MARGIN);
-  const height = lines.length * CELL.height + 2 * MARGIN;
+/** The rows of a terminal, a list of runs each: longer lines are wrapped, and of more rows than it has it shows the first. */
+function rowsOf(screen) {
+  const rows = screen
+    .trimEnd()
+    .split('\n')
+    .flatMap((line) => {
+      const wrapped = [[]];
+      for (const { text, column, style } of runsOf(line)) {
+        const characters = [...text];
+        for (let at = column; characters.length > 0; ) {
+          const part = characters.splice(0, COLUMNS - (at % COLUMNS));
+          const row = Math.floor(at / COLUMNS);
+          wrapped[row] = [...(wrapped[row] ?? []), { text: part.join(''), column: at % COLUMNS, style }];
+          at += part.length;
+        }
+      }
+      return wrapped;
+    });
+  return rows.length > ROWS ? [...rows.slice(0, ROWS - 1), runsOf('…')] : rows;
+}
+
+const xOf = (column) => (MARGIN + column * CELL.width).toFixed(1);
+const lengthOf = (text) => ([...text].length * CELL.width).toFixed(1);
+
+function drawRun({ text, column, style }, row) {
+  const top = MARGIN + row * CELL.height;
   const body = [];
-  for (const [row, line] of lines.entries())
-    for (const { text, column, style } of runsOf(line)) {
-      const x = (MARGIN + column * CELL.width).toFixed(1);
-      const length = ([...text].length * CELL.width).toFixed(1);
-      const top = MARGIN + row * CELL.height;
-      if (style.fill)
-        body.push(`<rect x="${x}" y="${top}" width="${length}" height="${CELL.height}" fill="${style.fill}"/>`);
-      if (text.trim() === '') continue;
-      const look = `${style.ink ? ` fill="${style.ink}"` : ''}${style.bold ? ' font-weight="bold"' : ''}${style.dim ? ' opacity="0.7"' : ''}`;
-      body.push(`<text x="${x}" y="${top + 13}" textLength="${length}"${look}>${markup(text)}</text>`);
-    }
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${markup(title)}">
-<title>${markup(title)}</title>
+  if (style.fill)
+    body.push(
+      `<rect x="${xOf(column)}" y="${top}" width="${lengthOf(text)}" height="${CELL.height}" fill="${style.fill}"/>`,
+    );
+  const look = `${style.ink ? ` fill="${style.ink}"` : ''}${style.bold ? ' font-weight="bold"' : ''}${style.dim ? ' opacity="0.7"' : ''}`;
+  // A browser draws several spaces as one.
+  for (const { 0: words, index } of text.matchAll(/\S+(?: \S+)*/g)) {
+    const x = xOf(column + [...text.slice(0, index)].length);
+    body.push(`<text x="${x}" y="${top + 13}" textLength="${lengthOf(words)}"${look}>${markup(words)}</text>`);
+  }
+  return body;
+}
+
+/** Who wants no motion sees the first screen. */
+function motion(count) {
+  return `<style>
+.screen ~ .screen { visibility: hidden }
+@media (prefers-reduced-motion: no-preference) { .screen { animation: show ${count * SHOWN}s step-end infinite } }
+@keyframes show { 0% { visibility: visible } ${100 / count}%, 100% { visibility: hidden } }
+</style>`;
+}
+
+/** Screens of a terminal, with their colours, as SVG: each run of text is stretched to its columns, whatever the font. */
+export function drawScreens(screens, title, description) {
+  const drawn = screens.map(rowsOf);
+  const width = Math.round(COLUMNS * CELL.width + 2 * MARGIN);
+  const height = Math.max(...drawn.map((rows) => rows.length)) * CELL.height + 2 * MARGIN;
+  const groups = drawn.map(
+    (rows, at) =>
+      `<g class="screen" style="animation-delay:${at * SHOWN}s">\n${rows.flatMap((runs, row) => runs.flatMap((run) => drawRun(run, row))).join('\n')}\n</g>`,
+  );
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title description">
+<title id="title">${markup(title)}</title>
+<desc id="description">${markup(description)}</desc>
+${motion(screens.length)}
 <rect width="100%" height="100%" rx="8" fill="#16181d"/>
-<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14" fill="#d7dae0" xml:space="preserve">
-${body.join('\n')}
+<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14" fill="#d7dae0">
+${groups.join('\n')}
 </g>
 </svg>
 `;
 }
 
-/** The picture as it should be now: the screen of a simulated Spark whose memory is full of copies of files. */
+/** What a terminal has after a command was typed. */
+function screenOf(typed) {
+  const cli = [process.execPath, join(root, 'dist', 'cli.js')];
+  const [program, ...args] = typed.split(' ').flatMap((word) => (word === 'umaprobe' ? cli : [word]));
+  const env = { ...process.env, FORCE_COLOR: '3', COLUMNS: String(COLUMNS) };
+  const { stdout, stderr } = spawnSync(program, args, { cwd: root, encoding: 'utf8', env });
+  return `\x1b[2m$\x1b[0m \x1b[1m${typed}\x1b[0m\n${stdout}${stderr}`;
+}
+
+/** The picture as it should be now. */
 export function picture() {
-  const screen = capture(process.execPath, [join(root, 'dist', 'cli.js'), '--sim', 'gb10-cached'], {
-    env: { ...process.env, FORCE_COLOR: '3', COLUMNS: String(COLUMNS) },
-  });
-  return drawScreen(
-    screen,
-    'The screen of umaprobe on a simulated DGX Spark: how much can be loaded, and where the memory is',
+  return drawScreens(
+    SCREENS.map(({ typed }) => screenOf(typed)),
+    TITLE,
+    DESCRIPTION,
   );
 }
 
-if (isMain(import.meta.url))
-  await main(async () => {
-    const drawn = picture();
-    if (!process.argv.includes('--check')) writeFileSync(FILE, drawn);
-    else if (readFileSync(FILE, 'utf8') !== drawn)
-      throw new Error('docs/screen.svg is not the screen of today: node scripts/picture.mjs');
-  });
+if (isMain(import.meta.url)) await main(async () => writeFileSync(FILE, picture()));

@@ -4,13 +4,12 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { deb } from './deb.mjs';
 import { readJson } from './packages.mjs';
 import { targets } from './prebuild.mjs';
 import { capture, isMain, main, root, run } from './run.mjs';
-import { standaloneFile } from './standalone.mjs';
 
 const folder = join(root, 'build-release');
+const { name, version } = readJson(join(root, 'package.json'));
 
 /** The part of the changelog of one version; an error if there is none: a release without notes was tagged too early. */
 export function notesOf(changelog, version) {
@@ -28,27 +27,36 @@ export function checkTag(tag, version) {
 }
 
 /** Lines as sha256sum writes them. */
-function checksums(files) {
+export function checksums(files) {
   return files
     .map((file) => `${createHash('sha256').update(readFileSync(file)).digest('hex')}  ${basename(file)}\n`)
     .join('');
 }
 
+/** The packages that run with this one, as CycloneDX. npm takes the name of the folder for ours. */
+export function billOfMaterials() {
+  const flags = ['--package-lock-only', '--omit', 'dev', '--sbom-format', 'cyclonedx'];
+  const bill = JSON.parse(capture('npm', ['sbom', ...flags]));
+  bill.metadata.component.name = name;
+  return `${JSON.stringify(bill, null, 2)}\n`;
+}
+
 if (isMain(import.meta.url))
   await main(async () => {
-    const { version } = readJson(join(root, 'package.json'));
     checkTag(process.argv[2], version);
     const notes = notesOf(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), version);
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder);
     await run('npm', ['pack', '--pack-destination', folder]);
+    // They import packages, which npm pack has installed.
+    const { deb } = await import('./deb.mjs');
+    const { standaloneFile } = await import('./standalone.mjs');
     for (const arch of Object.keys(targets)) {
       for (const file of [await deb(arch), standaloneFile(arch)]) copyFileSync(file, join(folder, basename(file)));
     }
-    const inside = capture('npm', ['sbom', '--omit', 'dev', '--sbom-format', 'cyclonedx'], { cwd: root });
-    writeFileSync(join(folder, `umaprobe-${version}.cdx.json`), inside);
+    writeFileSync(join(folder, `${name}-${version}.cdx.json`), billOfMaterials());
     const files = readdirSync(folder).sort();
-    writeFileSync(join(folder, 'SHA256SUMS'), checksums(files.map((name) => join(folder, name))));
+    writeFileSync(join(folder, 'SHA256SUMS'), checksums(files.map((file) => join(folder, file))));
     writeFileSync(join(folder, 'NOTES.md'), notes);
-    for (const name of files) console.log(`build-release/${name}`);
+    for (const file of files) console.log(`build-release/${file}`);
   });

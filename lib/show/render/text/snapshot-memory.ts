@@ -76,8 +76,8 @@ export function barOf(parts: readonly (BarPart & { bytes: number })[], options: 
     const count = counts[index] ?? 0;
     if (count === 0) return '';
     const letter = letterOf(part, options);
-    const plain = paint.depth === 0 || part.letter === '.';
-    return paint.fill(part.style, plain ? letter.repeat(count) : padEnd(letter, count));
+    const filled = paint.fill(part.style, letter) !== paint(part.style, letter);
+    return paint.fill(part.style, filled ? padEnd(letter, count) : letter.repeat(count));
   });
   return `[${segments.join('')}]`;
 }

@@ -8,7 +8,7 @@ import { createPaint, type Depth } from '../../../../lib/show/render/paint.ts';
 import { simulatedBand } from '../../../../lib/show/render/text/frame.ts';
 import { snapshotPage } from '../../../../lib/show/render/text/snapshot.ts';
 import { verdictLines } from '../../../../lib/show/render/text/snapshot-header.ts';
-import { cells, poolBar } from '../../../../lib/show/render/text/snapshot-memory.ts';
+import { barOf, cells, poolBar } from '../../../../lib/show/render/text/snapshot-memory.ts';
 import { readingLine } from '../../../../lib/show/render/text/watch.ts';
 import { sparkline } from '../../../../lib/show/render/text/watch-history.ts';
 import { hanging, padEnd, table, truncate, widthOf, wrap } from '../../../../lib/show/render/text-layout.ts';
@@ -41,6 +41,16 @@ const STORIES: Record<string, MachineFixture> = {
   'over-counted': { host: { free: 125_000_000_000 } },
   foreign: { processes: [{ pid: 1, name: null, gpuBytes: null }] },
 };
+
+it.each([0, 4, 8] as const)('a bar shows each part at depth %s: as cells of its colour, or by its letter', (depth) => {
+  const parts = [
+    { letter: 'U', style: 'unattributed', name: 'in use', bytes: 2 },
+    { letter: 'N', style: 'kind-1', name: 'need', bytes: 3 },
+    { letter: '.', style: 'free', name: 'free', bytes: 3 },
+  ] as const;
+  const bar = stripVTControlCharacters(barOf(parts, optionsAt(10, depth)));
+  expect(bar).toBe(depth === 0 ? '[UUNNN···]' : '[U NNN···]');
+});
 
 describe('the page', () => {
   it.each(Object.keys(STORIES))('%s fits its columns, in colour and without', (story) => {
