@@ -49,6 +49,11 @@ export const ENLARGE_SHM =
   'start the container with --ipc=host or --shm-size=1g, a pod with an emptyDir of medium Memory at /dev/shm; ' +
   'the size takes no memory until it is used';
 
+/** Where no recording is. */
+export const NOTHING_RECORDED =
+  'nothing was recorded here: begin with umaprobe record, before what you want to see, or name its folder (--folder). ' +
+  'What the kernel said of earlier is in its log: journalctl -k -b -1';
+
 const BY_UMAPROBE: Readonly<Record<string, string>> = {
   [DROP_PAGE_CACHE]: 'umaprobe cache drop',
   [DROP_POOLS]: 'umaprobe cache drop --level 2',

@@ -2,10 +2,11 @@
 import { clean, formatBoth, formatBytes } from '../../../base/format.ts';
 import type { ProcessesReport, ProcessGroup, ProcessMemory } from '../../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
-import { hanging, truncate } from '../text-layout.ts';
-import { sections, simulatedBand } from './frame.ts';
+import { hanging } from '../text-layout.ts';
+import { labelled, sections, simulatedBand } from './frame.ts';
 import {
   detailRow,
+  groupName,
   groupRow,
   otherRow,
   type ProcessRow,
@@ -25,16 +26,21 @@ export interface ProcessesView {
 }
 
 export function processesPage(report: ProcessesReport, view: ProcessesView, options: RenderOptions): string[] {
-  const { available, limits, simulated, total } = report;
-  const { paint, width } = options;
-  const title = `WHO HOLDS MEMORY  ${formatBoth(total)} in all, ${formatBytes(available)} available`;
+  const { limits, simulated } = report;
   return sections(
-    simulatedBand(simulated, options),
-    [paint('strong', truncate(title, width))],
+    [...simulatedBand(simulated, options), ...answerLines(report, options)],
     rowsOf(report, view, options),
     legend(report, options),
-    limits.flatMap((limit) => hanging('note  ', clean(limit), width)),
+    limits.flatMap((limit) => hanging('note  ', clean(limit), options.width)),
   );
+}
+
+/** "MOST  vllm (4711) holds 76.0 GiB; 36.3 GiB of 119.69 GiB (128.52 GB) are available." */
+function answerLines({ available, groups: [most], total }: ProcessesReport, options: RenderOptions): string[] {
+  const left = `${formatBytes(available)} of ${formatBoth(total)} are available.`;
+  return most === undefined
+    ? labelled('NONE', 'notice', `No program is seen to hold memory; ${left}`, options)
+    : labelled('MOST', 'notice', `${groupName(most)} holds ${formatBytes(most.held)}; ${left}`, options);
 }
 
 function rowsOf(report: ProcessesReport, view: ProcessesView, options: RenderOptions): string[] {

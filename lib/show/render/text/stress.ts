@@ -159,7 +159,7 @@ function answerLines(report: StressReport, options: RenderOptions): string[] {
   return outcomeLines(label, style, text, options, advice(report));
 }
 
-/** Whether the search came to its end by itself: the next step was refused, and nothing stopped it. */
+/** Whether the search ended by itself: the next step was refused, and nothing stopped it. */
 export function isMaximum({ guard, state }: Pick<StressReport, 'guard' | 'state'>): boolean {
   return guard === null && (state === 'floor' || state === 'share' || state === 'out-of-memory');
 }
