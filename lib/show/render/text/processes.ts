@@ -1,5 +1,5 @@
 /** Holders of memory: groups of processes, the largest first, and the memory of no process at the end. */
-import { clean, formatBoth, formatBytes } from '../../../base/format.ts';
+import { clean, formatBytes, inGiB } from '../../../base/format.ts';
 import type { ProcessesReport, ProcessGroup, ProcessMemory } from '../../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import { hanging } from '../text-layout.ts';
@@ -35,12 +35,22 @@ export function processesPage(report: ProcessesReport, view: ProcessesView, opti
   );
 }
 
-/** "MOST  vllm (4711) holds 76.0 GiB; 36.3 GiB of 119.69 GiB (128.52 GB) are available." */
+/** "MOST  vllm (4711) holds 76.0 GiB of 119.69 GiB, 36.3 GiB are available." */
 function answerLines({ available, groups: [most], total }: ProcessesReport, options: RenderOptions): string[] {
-  const left = `${formatBytes(available)} of ${formatBoth(total)} are available.`;
+  const all = `${inGiB(total)} GiB`;
   return most === undefined
-    ? labelled('NONE', 'notice', `No program is seen to hold memory; ${left}`, options)
-    : labelled('MOST', 'notice', `${groupName(most)} holds ${formatBytes(most.held)}; ${left}`, options);
+    ? labelled(
+        'NONE',
+        'notice',
+        `No program is seen to hold memory; ${formatBytes(available)} of ${all} are available.`,
+        options,
+      )
+    : labelled(
+        'MOST',
+        'notice',
+        `${groupName(most)} holds ${formatBytes(most.held)} of ${all}, ${formatBytes(available)} are available.`,
+        options,
+      );
 }
 
 function rowsOf(report: ProcessesReport, view: ProcessesView, options: RenderOptions): string[] {
