@@ -3,6 +3,9 @@
 /** Page cache only. Level 1 keeps inodes and the driver's pools. */
 export const DROP_PAGE_CACHE = 'sync; echo 1 | sudo tee /proc/sys/vm/drop_caches';
 
+/** For whom page cache is in the way: they count it as used. Others take it. */
+export const WHO_ASKS_FREE = 'PyTorch and other programs that ask cudaMemGetInfo';
+
 /** Slab and all shrinkers, including the driver's page pools; no page cache. */
 export const DROP_POOLS = 'echo 2 | sudo tee /proc/sys/vm/drop_caches';
 

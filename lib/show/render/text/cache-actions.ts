@@ -9,6 +9,7 @@ import {
   formatDuration,
 } from '../../../base/format.ts';
 import { formatBlockSize } from '../../../core/memory/contiguity.ts';
+import { WHO_ASKS_FREE } from '../../../core/memory/remedies.ts';
 import type {
   CompactReport,
   DropReport,
@@ -109,7 +110,7 @@ function availableChange(freed: number, available: number | null, isUnified: boo
     return `MemAvailable rose by ${formatBytes(available)}: every program can use that.`;
   if (available < -freed * UNCHANGED_SHARE)
     return `MemAvailable fell by ${formatBytes(-available)}: programs took memory meanwhile.`;
-  const forWhom = isUnified ? '; programs that ask cudaMemGetInfo first see more now' : '';
+  const forWhom = isUnified ? `; ${WHO_ASKS_FREE} see more now` : '';
   return `MemAvailable did not change: the kernel gives page cache to any program that needs it${forWhom}.`;
 }
 
