@@ -33,6 +33,12 @@ export const FOREIGN_OPTIONS: Readonly<Record<string, string>> = {
   n: 'interval',
 };
 
+/** Values of theirs as ours are written. */
+export const FOREIGN_VALUES: Readonly<Record<string, (value: string) => string>> = {
+  n: (seconds) => `${seconds}s`,
+  port: (port) => `127.0.0.1:${port}`,
+};
+
 /** Options of other commands that one does not need. */
 export const NEEDLESS_OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   doctor: { full: 'umaprobe doctor | less shows every check.' },

@@ -7,7 +7,8 @@ import { COMMANDS, DEFAULT_COMMAND, find, groups, members } from './commands/ind
 import type { ListedCommand, OptionTable, OptionValues } from './core/command.ts';
 import { GLOBAL_OPTIONS } from './core/options.ts';
 import { UsageError } from './core/usage.ts';
-import { FOREIGN_COMMANDS, FOREIGN_OPTIONS, NEEDLESS_OPTIONS } from './foreign-words.ts';
+import { FOREIGN_COMMANDS, FOREIGN_OPTIONS, FOREIGN_VALUES, NEEDLESS_OPTIONS } from './foreign-words.ts';
+import { quoted } from './shell/quote.ts';
 
 export interface Route {
   /** Name of the command; of the default one if none was typed. */
@@ -114,7 +115,7 @@ export function parse(command: ListedCommand, args: readonly string[], called: s
   for (const token of tokens) {
     // Options after a program without "--" may be the program's.
     const isOurs = program === null || token.index < program;
-    if (token.kind === 'option' && isOurs) checkOption(token, args[token.index] ?? '', table, called);
+    if (token.kind === 'option' && isOurs) checkOption(token, withDashes(args, program), table, called);
   }
   if (program !== null) throw new UsageError(dashesMissing(command, args, program));
   checkRepeats(
@@ -123,7 +124,10 @@ export function parse(command: ListedCommand, args: readonly string[], called: s
   );
   const dashes = tokens.find((token) => token.kind === 'option-terminator');
   const rest = dashes === undefined ? [] : args.slice(dashes.index + 1);
-  if (values.help !== true && values.version !== true) checkPositionals(command, positionals, dashes !== undefined);
+  const words = tokens.filter(({ kind }) => kind === 'positional').map(({ index }) => index);
+  const options = args.filter((_, index) => !words.includes(index) && index < (dashes?.index ?? args.length));
+  if (values.help !== true && values.version !== true)
+    checkPositionals(command, { options, positionals, after: dashes === undefined ? null : rest });
   return { values: values as OptionValues, positionals, rest };
 }
 
@@ -134,18 +138,18 @@ interface Token {
 }
 
 interface OptionToken {
+  index: number;
   name: string;
   rawName: string;
   value: string | undefined;
   inlineValue: boolean | undefined;
 }
 
-/** @param typed the whole word: `-json` is a group of four options for the parser. */
-function checkOption(token: OptionToken, typed: string, table: OptionTable, command: string | null): void {
+function checkOption(token: OptionToken, args: readonly string[], table: OptionTable, command: string | null): void {
   const spec = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
   if (spec === undefined) {
     const needless = NEEDLESS_OPTIONS[command ?? '']?.[token.name];
-    const hint = needless === undefined ? optionHint(token, typed, table) : ` ${needless}`;
+    const hint = needless === undefined ? optionHint(token, args, table, command) : ` ${needless}`;
     throw new UsageError(`${command === null ? 'There is' : `${command} has`} no option ${token.rawName}.${hint}`);
   }
   if (spec.type === 'boolean' && token.value !== undefined) {
@@ -157,14 +161,40 @@ function checkOption(token: OptionToken, typed: string, table: OptionTable, comm
   }
 }
 
-function optionHint({ name, rawName }: OptionToken, typed: string, table: OptionTable): string {
-  const ours = Object.hasOwn(FOREIGN_OPTIONS, name) ? (FOREIGN_OPTIONS[name] ?? '') : '';
-  if (Object.hasOwn(table, ours)) return ` Did you mean --${ours}?`;
-  if (rawName.startsWith('--')) return didYouMean(name, Object.keys(table), '--');
-  if (typed.length > 2) return didYouMean(typed.slice(1), Object.keys(table), '--');
-  const other = Object.values(table).find(({ short }) => short?.toLowerCase() === name.toLowerCase());
-  return other?.short === undefined ? '' : ` Did you mean -${other.short}?`;
+/** The whole command line with the option that was probably meant. */
+function optionHint(token: OptionToken, args: readonly string[], table: OptionTable, command: string | null): string {
+  const meant = meantOption(token, args[token.index] ?? '', table);
+  if (meant === null) return '';
+  const own = (meant === FOREIGN_OPTIONS[token.name] ? FOREIGN_VALUES[token.name] : undefined) ?? String;
+  const [typed, value] = [
+    meant.length > 1 ? `--${meant}` : `-${meant}`,
+    token.inlineValue === true ? token.value : null,
+  ];
+  const next = args[token.index + 1];
+  const line = [
+    ...args.slice(0, token.index),
+    value == null ? typed : `${typed}=${own(value)}`,
+    ...(value == null && next !== undefined ? [own(next)] : []),
+    ...args.slice(token.index + (value == null ? 2 : 1)),
+  ];
+  return meantLine(command, line);
 }
+
+/** @param typed the whole word: `-json` is a group of four options for the parser. */
+function meantOption({ name, rawName }: OptionToken, typed: string, table: OptionTable): string | null {
+  const ours = Object.hasOwn(FOREIGN_OPTIONS, name) ? (FOREIGN_OPTIONS[name] ?? '') : '';
+  if (Object.hasOwn(table, ours)) return ours;
+  if (rawName.startsWith('--')) return nearest(name, Object.keys(table));
+  if (typed.length > 2) return nearest(typed.slice(1), Object.keys(table));
+  return Object.values(table).find(({ short }) => short?.toLowerCase() === name.toLowerCase())?.short ?? null;
+}
+
+/** " Did you mean umaprobe fit --bytes 60GiB?": works when it is pasted. */
+function meantLine(command: string | null, args: readonly string[]): string {
+  return ` Did you mean ${['umaprobe', ...(command === null ? [] : [command]), ...args.map(inShell)].join(' ')}?`;
+}
+
+const inShell = (word: string): string => (/^[\w@%+=:,./{}-]+$/.test(word) ? word : quoted(word));
 
 /** Index of a program of its own options that stands without "--"; null: there is none. */
 function forgottenProgram({ arguments: { bareWord, max } }: ListedCommand, tokens: readonly Token[]): number | null {
@@ -174,9 +204,14 @@ function forgottenProgram({ arguments: { bareWord, max } }: ListedCommand, token
   return program === undefined || bareWord?.pattern.test(program.value ?? '') === true ? null : program.index;
 }
 
+/** The arguments with "--" before the program; null: there is no such program. */
+function withDashes(args: readonly string[], program: number | null): readonly string[] {
+  return program === null ? args : [...args.slice(0, program), '--', ...args.slice(program)];
+}
+
 /** Its options would otherwise be taken for ours. */
 function dashesMissing({ name }: ListedCommand, args: readonly string[], program: number): string {
-  const line = ['umaprobe', name, ...args.slice(0, program), '--', ...args.slice(program)];
+  const line = ['umaprobe', name, ...withDashes(args, program)];
   return `Put "--" before the program: ${line.join(' ')}.`;
 }
 
@@ -189,15 +224,23 @@ function checkRepeats(tokens: readonly OptionToken[], table: OptionTable): void 
   }
 }
 
-function checkPositionals(command: ListedCommand, positionals: readonly string[], dashes: boolean): void {
+interface Words {
+  options: readonly string[];
+  positionals: readonly string[];
+  /** Those after `--`; null: there is none. */
+  after: readonly string[] | null;
+}
+
+function checkPositionals(command: ListedCommand, words: Words): void {
+  const { after, positionals } = words;
   const { min, max, afterDashes } = command.arguments;
   const usage = `umaprobe ${command.name}${command.usage === '' ? '' : ` ${command.usage}`}`;
   if (positionals.length > max) {
     const extra = positionals[max] ?? '';
-    throw new UsageError(`${command.name} ${whyNot(command, extra)}.${misplacedHint(command, positionals)}`);
+    throw new UsageError(`${command.name} ${whyNot(command, extra)}.${misplacedHint(command, words)}`);
   }
   if (positionals.length < min) throw new UsageError(`An argument is missing: ${usage}.`);
-  if (dashes && afterDashes === false) {
+  if (after !== null && afterDashes === false) {
     throw new UsageError(`${command.name} takes nothing after "--".`);
   }
 }
@@ -208,12 +251,20 @@ function whyNot({ arguments: { max } }: ListedCommand, extra: string): string {
 }
 
 /** Probable meaning of a word that has no place here: a command, or the value of an option. */
-function misplacedHint({ arguments: { bareWord, max }, name }: ListedCommand, words: readonly string[]): string {
-  const extra = words[max] ?? '';
-  if (/^[kmgt]i?b$/i.test(extra)) return ` A size is one word, such as 60${extra}.`;
+function misplacedHint({ arguments: { bareWord, max }, name }: ListedCommand, words: Words): string {
+  const { after, options, positionals } = words;
+  const extra = positionals[max] ?? '';
+  const number = positionals[max - 1] ?? '';
+  if (/^[kmgt]i?b$/i.test(extra) && /^[\d.]+$/.test(number))
+    return ` A size is one word.${meantLine(name, [...positionals.slice(0, max - 1), number + extra, ...options])}`;
   if (find(extra) !== undefined) return ` Put the command first: umaprobe ${extra} …`;
   const member = didYouMean(extra, members(name), `umaprobe ${name} `);
   if (member !== '' || bareWord === undefined) return member;
-  if (bareWord.pattern.test(extra)) return ` Did you mean --${bareWord.option} ${bareWord.value?.(words) ?? extra}?`;
+  if (bareWord.pattern.test(extra)) {
+    const program = after ?? positionals.slice(max + 1);
+    const value = bareWord.value?.(positionals) ?? extra;
+    const line = [...options, `--${bareWord.option}`, value];
+    return meantLine(name, bareWord.value !== undefined || program.length === 0 ? line : [...line, '--', ...program]);
+  }
   return bareWord.otherwise === undefined ? '' : ` ${bareWord.otherwise}`;
 }

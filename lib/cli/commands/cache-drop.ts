@@ -10,6 +10,9 @@ import { optionTable, typedOptions } from '../core/typed-options.ts';
 
 const ASK = { yes: flag({ help: 'Do not ask at a terminal' }) };
 
+/** Others are refused: they are not asked first. */
+const mayDrop = ({ sudo }: { sudo?: boolean | undefined }): boolean => sudo === true || process.geteuid?.() === 0;
+
 export const cacheDropCommand: Command = {
   name: 'cache drop',
   description:
@@ -26,7 +29,7 @@ export const cacheDropCommand: Command = {
   arguments: { min: 0, max: 0, afterDashes: false, bareWord: { option: 'level', pattern: /^[123]$/ } },
   async run(context) {
     const options = typedOptions(context.values, DROP, 'cache drop');
-    if (options.dryRun !== true && context.values.yes !== true && canAsk(context)) {
+    if (options.dryRun !== true && context.values.yes !== true && canAsk(context) && mayDrop(options)) {
       const plan = await dropCaches({ ...options, dryRun: true });
       const { stderr } = context;
       for (const line of dropPage(plan, renderOptionsFor(stderr))) stderr.write(`${line}\n`);

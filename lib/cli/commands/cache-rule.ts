@@ -12,10 +12,10 @@ export const OPTIONS = {
     usually: 'the current user; under sudo, the user who called it',
   }),
   level: typedList(levelsOf, {
-    default: [3] as const,
+    default: [1] as const,
     placeholder: '<1|2|3>',
     words: ['1', '2', '3'],
-    help: 'Levels, separated by commas (default 3)',
+    help: 'Levels, separated by commas (default 1)',
   }),
   compact: flag({ help: 'Permit compaction, too' }),
 };

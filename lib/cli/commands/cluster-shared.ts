@@ -35,7 +35,8 @@ export function machinesOf({ positionals, rest, stdin, values }: Context, comman
   const { hosts, ...options } = typedOptions(values, CLUSTER, command);
   const hostfile = text(values, 'hostfile');
   const name = words.find((each, at) => at > 0 || each !== '-');
-  if (name !== undefined) throw new UsageError(`"${name}" is no option. Did you mean --hosts ${name}?`);
+  if (name !== undefined)
+    throw new UsageError(`"${name}" is no option. Did you mean umaprobe ${command} --hosts ${words.join(',')}?`);
   const given = [word === '-' ? '-' : null, hosts && '--hosts', hostfile && '--hostfile'].filter(
     (source) => source != null,
   );

@@ -103,7 +103,7 @@ export function modelOf(values: OptionValues, named: readonly string[], command:
   if (dtype !== undefined && !isTraining(values, command))
     throw new UsageError('--dtype needs --params, or a --use that trains: a model has its own.');
   if (model !== undefined && /^\d+(\.\d+)?[bm]$/i.test(model) && !existsSync(model))
-    throw new UsageError(`There is no model "${model}". Did you mean --params ${model}?`);
+    throw new UsageError(`There is no model "${model}". Did you mean umaprobe ${command} --params ${model}?`);
   if (model === undefined)
     throw new UsageError('A model is expected: a folder, a file, a name in a store, or --params 70e9.');
   return model;

@@ -263,7 +263,8 @@ type Subject<M = string | ModelDescription> = { bytes: number } | { model: M };
 /** "60 GiB" are two models to the parser. */
 function refuseParted(named: readonly string[]): void {
   const unit = named.findIndex((word, at) => /^[kmgt]i?b$/i.test(word) && /^[\d.]+$/.test(named[at - 1] ?? ''));
-  if (unit > 0) throw new UsageError(`A size is one word. Did you mean --bytes ${named[unit - 1]}${named[unit]}?`);
+  if (unit > 0)
+    throw new UsageError(`A size is one word. Did you mean umaprobe fit --bytes ${named[unit - 1]}${named[unit]}?`);
 }
 
 /** null: a table without a model. */
@@ -277,7 +278,7 @@ function subjectOf(values: OptionValues, named: readonly string[]): Subject | nu
   }
   const [name = ''] = named;
   if (/[kmgt]i?b$/i.test(name) && parseSize(name) !== null && !existsSync(name))
-    throw new UsageError(`There is no model "${name}". Did you mean --bytes ${name}?`);
+    throw new UsageError(`There is no model "${name}". Did you mean umaprobe fit --bytes ${name}?`);
   if (hasModel) return { model: modelOf(values, named, NAME) };
   if (table || largest) return null;
   throw new UsageError('What shall fit? Name a model, or give --params 70e9 or --bytes 100GiB.');

@@ -32,6 +32,9 @@ export function refuses({ effect }: Finding): boolean {
   return effect.does === 'refuses';
 }
 
+/** How a reason to load nothing now begins. */
+export const NOT_NOW = 'not now: ';
+
 /** The most urgent finding that refuses every load now; undefined: none. */
 export function refusalOf({ findings }: Judgement): Finding | undefined {
   return findings.find(refuses);

@@ -3,6 +3,9 @@
 /** Page cache only. Level 1 keeps inodes and the driver's pools. */
 export const DROP_PAGE_CACHE = 'sync; echo 1 | sudo tee /proc/sys/vm/drop_caches';
 
+/** For whom page cache is in the way: they count it as used. Others take it. */
+export const WHO_ASKS_FREE = 'PyTorch and other programs that ask cudaMemGetInfo';
+
 /** Slab and all shrinkers, including the driver's page pools; no page cache. */
 export const DROP_POOLS = 'echo 2 | sudo tee /proc/sys/vm/drop_caches';
 
@@ -48,6 +51,11 @@ export const LOCK_ANY_AMOUNT =
 export const ENLARGE_SHM =
   'start the container with --ipc=host or --shm-size=1g, a pod with an emptyDir of medium Memory at /dev/shm; ' +
   'the size takes no memory until it is used';
+
+/** Where no recording is. */
+export const NOTHING_RECORDED =
+  'nothing was recorded here: begin with umaprobe record, before what you want to see, or name its folder (--folder). ' +
+  'What the kernel said of earlier is in its log: journalctl -k -b -1';
 
 const BY_UMAPROBE: Readonly<Record<string, string>> = {
   [DROP_PAGE_CACHE]: 'umaprobe cache drop',

@@ -66,13 +66,15 @@ async function find(model: string, search: Search): Promise<ModelFacts> {
     call: `model ${JSON.stringify(model)}`,
     status: null,
     name: 'ENOENT',
-    message: `there is none; expected a folder, a .gguf or .safetensors file, a config.json, a name in a model store (org/name, or name:tag of Ollama), or hf:org/name on the Hub${hubHint(model)}`,
+    message: `there is none${hubHint(model)}; expected a folder, a .gguf or .safetensors file, a config.json, a name in a model store (org/name, or name:tag of Ollama), or hf:org/name on the Hub`,
   });
 }
 
-/** " (hf:Qwen/Qwen3-32B)" for what may be a name there. */
+/** " on this computer; the Hub may have hf:Qwen/Qwen3-32B" for what may be a name there. */
 function hubHint(model: string): string {
-  return !looksLikePath(model) && /^[\w.-]+\/[\w.-]+$/.test(model) ? `: hf:${model}` : '';
+  return !looksLikePath(model) && /^[\w.-]+\/[\w.-]+$/.test(model)
+    ? ` on this computer; the Hub may have hf:${model}`
+    : '';
 }
 
 function looksLikePath(model: string): boolean {

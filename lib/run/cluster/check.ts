@@ -112,10 +112,14 @@ function rankOf({ machine: { snapshot, ...machine }, report }: Fitted): ClusterR
 function summaryOf(ranks: readonly ClusterRank[]): string {
   const silent = unanswered(ranks);
   const short = ranks.find(({ fit }) => fit !== null);
-  const all = ranks.length === 1 ? `on ${ranks[0]?.host}` : `on each of ${ranks.length} machines`;
   const own = short?.fit == null || short.fit.verdict === 'fits' ? null : shortText(short.host, short.fit);
   if (silent !== null) return own === null ? silent : `${silent} ${own}`;
-  return own ?? `It fits ${all}; ${short?.host} has the least room. ${short?.fit?.summary}`;
+  if (own !== null) return own;
+  const where =
+    ranks.length === 1
+      ? `on ${short?.host}.`
+      : `on each of ${ranks.length} machines; ${short?.host} has the least room.`;
+  return `It fits ${where} ${short?.fit?.summary}`;
 }
 
 /** Its own summary stands beside it. */

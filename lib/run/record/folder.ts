@@ -7,6 +7,7 @@ import { Folder } from '../../base/folder.ts';
 import { asPathError } from '../../base/named-path.ts';
 import { Refusal } from '../../base/trusted-folder.ts';
 import { defaultJournal } from '../../core/journal/index.ts';
+import { NOTHING_RECORDED } from '../../core/memory/remedies.ts';
 
 /** The folder beside the journal. Each simulated machine has a separate one. */
 function defaultFolder(simulated: string | null): string {
@@ -55,9 +56,7 @@ export function segmentsIn(folder: string): string[] {
         call: `record ${folder}`,
         status: null,
         name: code,
-        message:
-          'nothing was recorded here: begin one with umaprobe record, before what you want to see, or name its folder (--folder). ' +
-          'What the kernel said of earlier is in its log: journalctl -k -b -1',
+        message: NOTHING_RECORDED,
       },
       { cause },
     );

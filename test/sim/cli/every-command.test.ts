@@ -9,62 +9,12 @@ import { describe, expect, it } from 'vitest';
 import { COMMANDS, listed } from '../../../lib/cli/commands/index.ts';
 import type { ListedCommand } from '../../../lib/cli/core/command.ts';
 import { umaprobe } from '../../support/cli.ts';
+import { COMMAND_ROWS, rowOf, wordsOf } from '../../support/command-rows.ts';
 import { PAGES } from '../../support/pages.ts';
 import { QWEN3_8B } from '../../support/qwen.ts';
 import { ROOT } from '../../support/root.ts';
 import { changesThatPass, parseDocument } from '../../support/schemas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-
-interface Row {
-  /** What is typed after the name; `--sim gb10` is put before it where the command reads a machine. */
-  args: string;
-  /** The name of its document and of the schema's file; null: it prints nothing, a script, or what its program prints. */
-  schema: string | null;
-  /** Why the text of a command that reads a machine has no band. */
-  withoutBand?: string;
-  /** What is on stdin. */
-  input?: string;
-  /** Ends with an error on a simulated machine: for this reason always, as root not. */
-  refused?: 'has no files' | 'writes to the kernel';
-}
-
-const ROWS: Readonly<Record<string, Row>> = {
-  snapshot: { args: '', schema: 'snapshot' },
-  watch: { args: '--count 1', schema: 'snapshot' },
-  doctor: { args: '', schema: 'doctor' },
-  processes: { args: '', schema: 'processes' },
-  explain: { args: '', schema: 'explain' },
-  compare: { args: 'gb10 gb10-busy', schema: 'compare' },
-  fit: { args: '--bytes 1GiB', schema: 'fit' },
-  estimate: { args: '--params 7e9', schema: 'estimate', withoutBand: 'no number of it comes from a machine' },
-  sweep: { args: '--sizes 64MiB --kind device --journal none', schema: 'sweep' },
-  layout: { args: 'a=64MiB --journal none', schema: 'layout' },
-  stress: { args: '--max 256MiB --journal none', schema: 'stress' },
-  profile: { args: '--vary n=1 --no-record -- true {n}', schema: 'profile' },
-  'cache status': { args: '', schema: 'cache-status' },
-  'cache evict': { args: '/', schema: 'cache-evict', refused: 'has no files' },
-  'cache drop': { args: '', schema: 'cache-drop', refused: 'writes to the kernel' },
-  'cache compact': { args: '', schema: 'cache-compact', refused: 'writes to the kernel' },
-  'cache reclaim': { args: '1GiB', schema: 'cache-reclaim', refused: 'writes to the kernel' },
-  'cache rule': { args: '--user somebody', schema: 'cache-rule' },
-  prepare: { args: '--bytes 1GiB --dry-run', schema: 'prepare' },
-  launch: { args: '--bytes 64MiB --dry-run -- true', schema: 'launch' },
-  guard: { args: '--floor 115GiB -- sleep 1', schema: 'guard' },
-  record: { args: '--duration 1s --folder FOLDER', schema: 'record' },
-  'record show': { args: '--folder FOLDER', schema: 'record' },
-  mark: { args: 'hello --folder FOLDER', schema: null, withoutBand: 'prints nothing' },
-  cluster: { args: '-', schema: 'cluster', input: '' },
-  'cluster check': { args: '--need 1GiB -', schema: 'cluster-check', input: '' },
-  'sim list': { args: '', schema: 'sim-list' },
-  'sim show': { args: 'gb10', schema: 'machine' },
-  'sim run': { args: 'gb10 -- true', schema: null },
-  'sim grow': { args: '--help', schema: null },
-  metrics: { args: '', schema: null },
-  serve: { args: '', schema: null, withoutBand: 'prints an address' },
-  mcp: { args: '', schema: null, withoutBand: 'prints the protocol only' },
-  completion: { args: 'bash', schema: null },
-  version: { args: '', schema: 'version' },
-};
 
 /** Documents that a command prints with a certain argument only, by schema. FOLDER has a file. */
 const OTHERS: Readonly<Record<string, { args: string; input?: string }>> = {
@@ -93,22 +43,18 @@ const pages = PAGES.filter((page) => page !== 'docs/architecture.md').map((page)
   readFileSync(join(ROOT, page), 'utf8'),
 );
 const commands = await Promise.all(COMMANDS.map(listed));
-const rowOf = (name: string) => ROWS[name] as Row;
 
-/** Types the command with what its row says; FOLDER is a new one. */
+/** Types the command with what its row says, in a new folder. */
 async function typed({ name, readsMachine }: ListedCommand, ...more: string[]) {
   const folder = temporaryFolder('every-command');
   const sim = readsMachine ? ['--sim', 'gb10'] : [];
-  const words = rowOf(name)
-    .args.split(' ')
-    .filter((word) => word !== '');
-  const args = words.map((word) => (word === 'FOLDER' ? folder : word));
+  const args = wordsOf(rowOf(name).args, folder);
   if (name === 'record show') await umaprobe(['record', '--duration', '1s', ...sim, ...args]);
   return umaprobe([...name.split(' '), ...more, ...sim, ...args], {}, rowOf(name).input);
 }
 
 it('has a row for each command, and no other', () => {
-  expect(Object.keys(ROWS).sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
+  expect(Object.keys(COMMAND_ROWS).sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
 });
 
 it.each(COMMANDS.map(({ name }) => name))('%s is named by a page', (name) => {
@@ -116,7 +62,7 @@ it.each(COMMANDS.map(({ name }) => name))('%s is named by a page', (name) => {
 });
 
 it('has a row for each schema, and no other', () => {
-  const names = [...Object.values(ROWS).flatMap(({ schema }) => schema ?? []), ...Object.keys(OTHERS)];
+  const names = [...Object.values(COMMAND_ROWS).flatMap(({ schema }) => schema ?? []), ...Object.keys(OTHERS)];
   const files = readdirSync(join(ROOT, 'schemas')).map((file) => readFileSync(join(ROOT, 'schemas', file), 'utf8'));
   const ids = files.map((text) => (JSON.parse(text) as { $id: string }).$id).sort();
   const named = [...names.map((name) => `umaprobe/${name}/1`), ...READ.map(({ schema }) => schema)];
@@ -132,8 +78,7 @@ describe('a changed document does not fit its schema', () => {
   it.each(Object.entries(OTHERS))('%s', async (schema, { args, input }) => {
     const folder = temporaryFolder('documents');
     writeFileSync(join(folder, 'config.json'), JSON.stringify(QWEN3_8B));
-    const words = args.split(' ').map((word) => (word === 'FOLDER' ? folder : word));
-    const document = parseDocument((await umaprobe([...words, '--json'], {}, input)).stdout);
+    const document = parseDocument((await umaprobe([...wordsOf(args, folder), '--json'], {}, input)).stdout);
     expect(document.schema).toBe(`umaprobe/${schema}/1`);
     expect(wronglyAllowed(document)).toEqual([]);
   });

@@ -187,7 +187,7 @@ describe('the answer is the first line, and the page fits 80 × 23 (simulated)',
     ['launch --dry-run --sim gb10 --bytes 42GiB -- true', /^FITS {2}42\.0 GiB fit/],
     ['prepare 60GiB --sim gb10-cached', /^ENOUGH {2}111\.80 GiB/],
     ['prepare 600GiB --sim gb10', /^NOT ENOUGH {2}600\.00 GiB/],
-    ['cache compact --sim gb10-fragmented', /^REBOOT REQUIRED {2}the memory/],
+    ['cache compact --sim gb10-fragmented', /^REBOOT REQUIRED {2}The memory/],
     ['estimate --params 70B', /^ESTIMATE {2}133\.82 GiB/],
     ['launch --dry-run --sim gb10-busy --bytes 42GiB -- true', /^FITS AFTER {2}42\.0 GiB/],
   ])('umaprobe %s', (words, expected) => {

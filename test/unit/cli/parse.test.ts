@@ -85,7 +85,7 @@ suite('parsing', () => {
   });
 
   it.each([
-    [['--intervall', '1s'], 'trial has no option --intervall. Did you mean --interval?'],
+    [['--intervall', '1s'], 'trial has no option --intervall. Did you mean umaprobe trial --interval 1s?'],
     [['-x'], 'trial has no option -x.'],
     [['--interval'], '--interval needs a value: --interval <time>.'],
     [['--interval', '--exact'], '--interval needs a value: --interval <time>.'],
@@ -95,6 +95,7 @@ suite('parsing', () => {
     [['a', 'watch'], 'trial takes one argument, and is given "watch", too. Put the command first: umaprobe watch …'],
     [['--__proto__'], 'trial has no option --__proto__.'],
     [['--constructor'], 'trial has no option --constructor.'],
+    [['--intervall=1 s'], "trial has no option --intervall. Did you mean umaprobe trial '--interval=1 s'?"],
   ])('%j is refused', (args, message) => {
     expect(usageErrorOf(() => parse(command, args))).toBe(message);
   });

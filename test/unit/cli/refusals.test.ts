@@ -47,7 +47,7 @@ const REFUSED: Readonly<Record<string, readonly Row[]>> = {
     [['--interval', '2s', '--', 'true'], '--interval "2s" is outside 1ms to 1s.'],
     [['--load-actions', 'dorp', '--', 'true'], '--load-actions "dorp" is not one of drop, compact, none.'],
     [['--ready', '(', '--', 'true'], '--ready "(" is no regular expression of RE2: missing closing ): `(`'],
-    [['--flor', '8GiB', '--', 'true'], 'guard has no option --flor. Did you mean --floor?'],
+    [['--flor', '8GiB', '--', 'true'], 'guard has no option --flor. Did you mean umaprobe guard --floor 8GiB -- true?'],
   ],
   cluster: [
     [[], /Which machines\? Give --hosts spark-1,spark-2, --hostfile, or - for answers from a pipe\./],
@@ -61,7 +61,7 @@ const REFUSED: Readonly<Record<string, readonly Row[]>> = {
       ['--hostfile', file('hosts', '# two\na slots=1\na;b\n')],
       /: --hostfile "[^"]+", line 3 is "a;b"; expected a name of ~\/\.ssh\/config/,
     ],
-    [['spark-1'], '"spark-1" is no option. Did you mean --hosts spark-1?'],
+    [['spark-1'], '"spark-1" is no option. Did you mean umaprobe cluster --hosts spark-1?'],
     [['--hosts', 'a', '--expect', '2'], '--expect needs -: of hosts each is expected.'],
     [['-', '--deadline', '5s'], '--deadline is for hosts that are asked'],
     [['--hosts', 'a', '--deadline', '0s'], '--deadline "0s" is outside 1ms to 10m.'],
@@ -199,13 +199,15 @@ const REFUSED: Readonly<Record<string, readonly Row[]>> = {
   ],
   explain: [
     [['CUDA out of memory'], 'To paste a message: umaprobe explain --error -. See'],
-    [['vllm.log'], 'is given "vllm.log". Did you mean --error vllm.log? See'],
+    [['vllm.log'], 'is given "vllm.log". Did you mean umaprobe explain --error vllm.log? See'],
     [['--error', 'CUDA out of memory'], 'no file of this name. To paste a message: umaprobe explain --error -. See'],
     [['--error', file('vllm.log.gz', gzipSync('x'))], 'is compressed: zcat'],
   ],
-  snapshot: [[['--sm', 'gb10'], 'no option --sm. Did you mean --sim? See umaprobe snapshot --help']],
+  snapshot: [
+    [['--sm', 'gb10'], 'no option --sm. Did you mean umaprobe snapshot --sim gb10? See umaprobe snapshot --help'],
+  ],
   doctor: [[['--only', 'xyz'], '--only "xyz" matches no check. umaprobe doctor --list shows the checks.']],
-  record: [[['show', '/tmp/rec'], 'is given "/tmp/rec". Did you mean --folder /tmp/rec? See']],
+  record: [[['show', '/tmp/rec'], 'is given "/tmp/rec". Did you mean umaprobe record show --folder /tmp/rec? See']],
 };
 
 describe.each(Object.entries(REFUSED))('%s', (command, rows) => {

@@ -4,7 +4,7 @@ import { formatBoth } from '../../../base/format.ts';
 import { checkOptions } from '../../../base/options.ts';
 import type { PrepareReport, PrepareStep, Snapshot } from '../../../types/index.ts';
 import { checkBelowTotal } from '../../memory/floor.ts';
-import { refusalOf } from '../../memory/judge.ts';
+import { NOT_NOW, refusalOf } from '../../memory/judge.ts';
 import { type CheckedPrepareOptions, PREPARE, type PrepareOptions } from '../options.ts';
 import { difference, receipt, snapshotCounters } from '../receipt.ts';
 import type { System } from '../system.ts';
@@ -57,7 +57,7 @@ export async function prepareFor(system: System, given: PrepareOptions): Promise
 /** Returns why nothing should be loaded now, whatever is free; null: something may be. */
 function whyRefused({ judgement }: Snapshot): string | null {
   const refusal = refusalOf(judgement);
-  return refusal === undefined ? null : `not now: ${refusal.summary}`;
+  return refusal === undefined ? null : `${NOT_NOW}${refusal.summary}`;
 }
 
 /** The state of a preparation, and the steps made so far. */

@@ -2,6 +2,7 @@
 
 import { formatBoth, formatBytes } from '../../../base/format.ts';
 import type { PrepareReport } from '../../../types/index.ts';
+import { WHO_ASKS_FREE } from '../../memory/remedies.ts';
 import type { Pool } from './pool.ts';
 
 /**
@@ -59,6 +60,6 @@ export function verdictOf(outcome: PrepareOutcome): Pick<PrepareReport, 'verdict
   }
   return {
     verdict: 'after-reclaim',
-    reason: `${sum} are not available at once: ${immediate === null ? 'how much is, is not known' : `${formatBoth(immediate)} are`}. The kernel takes the rest back (${formatBoth(afterReclaim)} in total) during the allocation; programs that check cudaMemGetInfo first may refuse to start${hint}`,
+    reason: `${sum} are not available at once: ${immediate === null ? 'how much is, is not known' : `${formatBoth(immediate)} are`}. The kernel takes the rest back (${formatBoth(afterReclaim)} in total) during the allocation; ${WHO_ASKS_FREE} may refuse to start${hint}`,
   };
 }

@@ -1,6 +1,15 @@
 /** Results of actions on the page cache: a page each for evict, drop, compact and reclaim. */
-import { clean, fileCount, formatBoth, formatBytes, formatCount, formatDuration } from '../../../base/format.ts';
+import {
+  capitalized,
+  clean,
+  fileCount,
+  formatBoth,
+  formatBytes,
+  formatCount,
+  formatDuration,
+} from '../../../base/format.ts';
 import { formatBlockSize } from '../../../core/memory/contiguity.ts';
+import { WHO_ASKS_FREE } from '../../../core/memory/remedies.ts';
 import type {
   CompactReport,
   DropReport,
@@ -31,13 +40,23 @@ export function evictPage(report: EvictReport, options: RenderOptions): string[]
   ]);
 }
 
-function evictedLines(report: EvictReport, { width, paint }: RenderOptions): string[] {
+function evictedLines(report: EvictReport, options: RenderOptions): string[] {
+  const { width, paint } = options;
   const { evictedBytes, stayedBytes, stayedBy, unseenFiles } = report;
-  const result =
+  const lines =
     evictedBytes === null
-      ? 'eviction requested; how much of it was or is cached is not visible to you'
-      : `evicted ${formatBoth(evictedBytes)}, ${formatBoth(stayedBytes)} still cached`;
-  const lines = [paint('strong', result)];
+      ? labelled(
+          'UNKNOWN',
+          'notice',
+          'How much was or is cached is not visible to you; eviction was requested.',
+          options,
+        )
+      : labelled(
+          evictedBytes === 0 ? 'NOTHING' : 'EVICTED',
+          stayedBytes === 0 ? 'ok' : 'notice',
+          `${formatBoth(evictedBytes)} left the cache, ${formatBoth(stayedBytes)} are still cached.`,
+          options,
+        );
   const reasons = (Object.keys(stayedBy) as (keyof typeof stayedBy)[])
     .filter((reason) => stayedBy[reason] > 0)
     .map((reason) => `${RETAINED_LABELS[reason]} ${formatBytes(stayedBy[reason])}`);
@@ -91,7 +110,7 @@ function availableChange(freed: number, available: number | null, isUnified: boo
     return `MemAvailable rose by ${formatBytes(available)}: every program can use that.`;
   if (available < -freed * UNCHANGED_SHARE)
     return `MemAvailable fell by ${formatBytes(-available)}: programs took memory meanwhile.`;
-  const forWhom = isUnified ? '; programs that ask cudaMemGetInfo first see more now' : '';
+  const forWhom = isUnified ? `; ${WHO_ASKS_FREE} see more now` : '';
   return `MemAvailable did not change: the kernel gives page cache to any program that needs it${forWhom}.`;
 }
 
@@ -131,7 +150,7 @@ export function compactPage(report: CompactReport, options: RenderOptions): stri
   return sections(
     [
       ...simulatedBand(simulated, options),
-      ...labelled(verdict.toUpperCase().replace('-', ' '), VERDICT_STYLES[verdict], reason, options),
+      ...labelled(verdict.toUpperCase().replace('-', ' '), VERDICT_STYLES[verdict], capitalized(reason), options),
     ],
     ordersTable(report, options),
     [options.paint('dim', report.by === 'sudo' ? `${took}, with sudo` : took)],
@@ -156,10 +175,10 @@ function ordersTable({ orders }: CompactReport, { cut, paint }: RenderOptions): 
 
 export function reclaimPage(report: ReclaimReport, options: RenderOptions): string[] {
   const { bytes, cgroup, gotBytes, short, simulated } = report;
-  const shortfall = short ? ': the kernel found no more' : '';
+  const [label, style] = gotBytes === 0 ? (['NOTHING', 'notice'] as const) : (['RECLAIMED', 'ok'] as const);
+  const sentence = `${formatBoth(gotBytes)} of ${formatBoth(bytes)} came back from ${clean(cgroup)}${short ? ': the kernel found no more' : ''}.`;
   return sections(
-    simulatedBand(simulated, options),
-    hanging('', `${clean(cgroup)}: ${formatBoth(gotBytes)} of ${formatBoth(bytes)}${shortfall}`, options.width),
+    [...simulatedBand(simulated, options), ...labelled(label, style, sentence, options)],
     receiptLines(report.receipt, options),
     [options.paint('dim', `took ${formatDuration(report.durationMs)}`)],
   );

@@ -12,14 +12,14 @@ import {
 import type { CachedFile, CacheSplit, CacheStatus, CacheTarget } from '../../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import { hanging, truncate, truncateStart, wrap } from '../text-layout.ts';
-import { headedTable, sections, simulatedBand } from './frame.ts';
+import { headedTable, labelled, sections, simulatedBand } from './frame.ts';
 
 export function statusPage(status: CacheStatus, options: RenderOptions): string[] {
   const { paint, width } = options;
   const { files, limits, machine, simulated, targets } = status;
   const noStore = targets.length === 0 && simulated === null;
   return sections(
-    simulatedBand(simulated, options),
+    [...simulatedBand(simulated, options), ...(machine === null ? [] : answerLines(machine, status, options))],
     machine === null ? [] : splitTable(machine, status, options),
     targets.flatMap((target) => targetLines(target, options)),
     noStore ? hanging('', 'No model store was found. Name files or folders: umaprobe cache status <path>…', width) : [],
@@ -34,12 +34,26 @@ export function statusPage(status: CacheStatus, options: RenderOptions): string[
   );
 }
 
+function answerLines(
+  { modelFiles, otherFiles }: CacheSplit,
+  { targets }: CacheStatus,
+  options: RenderOptions,
+): string[] {
+  const named = modelFiles === null ? '' : `, ${formatBoth(modelFiles)} of them ${namedText(targets)}`;
+  const sentence = `${formatBoth((modelFiles ?? 0) + otherFiles)} of files are in the page cache${named}.`;
+  return labelled('CACHED', 'notice', sentence, options);
+}
+
+/** The files that were looked at. */
+function namedText(targets: readonly CacheTarget[]): string {
+  const unseen = targets.some(({ unseenFiles }) => unseenFiles > 0) ? ' that you can see' : '';
+  return (targets.some(({ store }) => store !== null) ? 'model files' : 'the files below') + unseen;
+}
+
 /** The whole cache of the machine, in parts that add up. */
 function splitTable(machine: CacheSplit, { targets }: CacheStatus, { cut, paint, width }: RenderOptions): string[] {
-  const unseen = targets.some(({ unseenFiles }) => unseenFiles > 0) ? ' that you can see' : '';
-  const named = (targets.some(({ store }) => store !== null) ? 'model files' : 'the files below') + unseen;
   const rows: [string, number | null][] = [
-    [named, machine.modelFiles],
+    [namedText(targets), machine.modelFiles],
     [machine.modelFiles === null ? 'files' : 'other files, block devices', machine.otherFiles],
     ['shared memory, tmpfs', machine.shmem],
     ['kernel caches (slab)', machine.slabReclaimable],

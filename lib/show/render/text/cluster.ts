@@ -1,6 +1,8 @@
 /** Several machines on one screen: the answer, the weakest machine first, who holds what, and what to do. */
 import { clean, formatBytes } from '../../../base/format.ts';
+import { answeredDevice } from '../../../core/memory/answer.ts';
 import { largestHolder } from '../../../core/memory/findings/available.ts';
+import { totalOf } from '../../../core/memory/headroom.ts';
 import type {
   ClusterCheck,
   ClusterMachine,
@@ -114,11 +116,12 @@ function machineLines(machine: ClusterMachine, options: RenderOptions): string[]
     return paragraph(host, labelOf(machine), because ?? '', { text: next, command: null }, options);
   const { judgement } = snapshot;
   const { findings, safe } = judgement;
-  const total = amount(snapshot.host.total, options);
+  const device = answeredDevice(snapshot);
+  const total = device === undefined ? null : totalOf(device, snapshot.host.total);
   const room =
     safe.bytes === null
       ? 'How much can be loaded is not known.'
-      : `${amount(safe.bytes, options)} of ${total} can be loaded.`;
+      : `${amount(safe.bytes, options)} of ${amount(total, options)} can be loaded.`;
   const holder = holderOf(snapshot);
   const sentence = [room, judgement.because, holder === null || judgement.because.includes(holder) ? '' : holder];
   const command = findings.find(({ remedy }) => remedy?.text === judgement.next)?.remedy?.command ?? null;
@@ -173,7 +176,8 @@ function rankTable(ranks: readonly ClusterRank[], options: RenderOptions): strin
     const [label, style] = rankLabel(rank);
     const name = padEnd(names[index] ?? '', nameWidth ?? 0);
     const room = padStart(amounts[index] ?? '', amountWidth ?? 0);
-    const text = rank.fit === null ? '' : `  ${room} can be loaded`;
+    const isKnown = rank.fit !== null && rank.fit.limit.bytes !== null;
+    const text = rank.fit === null ? '' : isKnown ? `  ${room} can be loaded` : '  what can be loaded is not known';
     return `${name}  ${options.paint(style, label)}${' '.repeat((labelWidth ?? 0) - label.length)}${text}`.trimEnd();
   });
 }

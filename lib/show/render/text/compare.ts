@@ -38,8 +38,8 @@ export function comparePage(report: CompareReport, options: RenderOptions): stri
   const simulated = simulatedText(report);
   const mixed = mixedText(report);
   return sections(
-    simulatedBand(simulated, options),
     [
+      ...simulatedBand(simulated, options),
       ...labelled(direction.toUpperCase(), STYLES[direction], clean(summary), options),
       ...(mixed === null ? [] : hanging('', clean(mixed), width)),
     ],

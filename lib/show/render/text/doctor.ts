@@ -55,19 +55,16 @@ function answerLines({ checks, summary }: DoctorReport, options: RenderOptions):
   const rest = [...(note > 0 ? [`${note} noted`] : []), ...(unknown > 0 ? [`${unknown} could not be read`] : [])];
   const say = (label: string, style: Style, answer: string) =>
     labelled(label, style, `${[answer, ...rest].join('; ')}.`, options);
-  if (fail > 0) {
-    const warned = warn > 0 ? `; ${warn} warned` : '';
-    return say(
-      'FAIL',
-      'danger',
-      `${fail} of ${checks.length} checks failed: ${idsOf(checks, 'fail').join(', ')}${warned}`,
-    );
-  }
-  if (warn > 0)
-    return say('WARN', 'warning', `${warn} of ${checks.length} checks warned: ${idsOf(checks, 'warn').join(', ')}`);
+  const passed = `${pass} of ${checks.length} checks passed`;
+  const wrong = [
+    ...(fail > 0 ? [`${idsOf(checks, 'fail').join(', ')} failed`] : []),
+    ...(warn > 0 ? [`${idsOf(checks, 'warn').join(', ')} warned`] : []),
+  ].join('; ');
+  if (fail > 0) return say('FAIL', 'danger', `${wrong}: ${passed}`);
+  if (warn > 0) return say('WARN', 'warning', `${wrong}: ${passed}`);
   if (pass + note === 0)
     return labelled('UNKNOWN', 'warning', `None of ${checks.length} checks could be read.`, options);
-  return say('OK', 'ok', `Nothing is wrong: ${pass} of ${checks.length} checks passed`);
+  return say('OK', 'ok', `Nothing is wrong: ${passed}`);
 }
 
 const idsOf = (checks: readonly CheckResult[], status: CheckStatus) =>

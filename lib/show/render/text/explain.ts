@@ -1,12 +1,13 @@
-/** The page of explain: why memory is gone or looks gone, largest first. */
+/** The page of explain: what can be loaded, and why memory is gone or looks gone, largest first. */
 import { clean } from '../../../base/format.ts';
 import type { ExplainReport, Finding } from '../../../types/index.ts';
 import { amount, dot, type RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
 import { hanging, padEnd } from '../text-layout.ts';
 import { evidenceText } from './evidence.ts';
-import { sections, simulatedBand } from './frame.ts';
+import { labelled, sections, simulatedBand } from './frame.ts';
 import { remedyLines } from './remedy.ts';
+import { LEVELS } from './snapshot-header.ts';
 
 const STYLES: Readonly<Record<Finding['severity'], Style>> = {
   danger: 'danger',
@@ -18,19 +19,18 @@ export const INDENT = '  ';
 export const LABEL = 7;
 
 export function explainPage(report: ExplainReport, options: RenderOptions): string[] {
-  const { findings, notJudged, simulated } = report;
+  const { findings, level, notJudged, simulated } = report;
   return sections(
-    simulatedBand(simulated, options),
+    [...simulatedBand(simulated, options), ...labelled(...LEVELS[level], sentenceOf(report), options)],
     ...findings.map((finding) => findingLines(finding, options)),
-    hanging('', total(report), options.width),
     notJudged.flatMap(({ why }) => hanging('Not known: ', `${clean(why)}.`, options.width)),
   );
 }
 
-/** "2 findings. 103.88 GiB (111.54 GB) can be loaded on the GPU." */
-function total({ answer, findings, notJudged }: ExplainReport): string {
-  if (findings.length > 0) return `${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}. ${answer}.`;
-  return `${notJudged.length > 0 ? 'Nothing found, as far as it is known' : 'Nothing hides memory here'}. ${answer}.`;
+/** "103.88 GiB (111.54 GB) can be loaded on the GPU. Nothing hides memory here." */
+function sentenceOf({ answer, findings, notJudged }: ExplainReport): string {
+  if (findings.length > 0) return `${answer}.`;
+  return `${answer}. ${notJudged.length > 0 ? 'Nothing found, as far as it is known' : 'Nothing hides memory here'}.`;
 }
 
 function findingLines(finding: Finding, options: RenderOptions): string[] {

@@ -58,7 +58,7 @@ function sumsTable(report: LayoutReport, options: RenderOptions): string[] {
       'overhead',
       overheadBytes === null ? 'unknown' : moved(overheadBytes, options.unicode),
       overheadBytes === null && consumedBytes !== null
-        ? 'less was consumed than allocated: the driver’s pools gave the rest, or programs freed memory'
+        ? 'the rest came from the driver’s pools or other programs'
         : `consumed minus allocated${share === '' ? '' : `: ${share}`}`,
     ],
   ];

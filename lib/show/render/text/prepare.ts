@@ -1,5 +1,6 @@
 /** A preparation: the verdict, its steps in order, and where the memory comes from. */
-import { clean, formatBoth, formatBytes, formatDuration } from '../../../base/format.ts';
+import { capitalized, clean, formatBoth, formatBytes, formatDuration } from '../../../base/format.ts';
+import { NOT_NOW } from '../../../core/memory/judge.ts';
 import type { PlanState, PrepareReport, PrepareStep } from '../../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
 import type { Style } from '../paint.ts';
@@ -24,13 +25,10 @@ export const STEP_STYLES: Readonly<Record<PlanState, Style>> = {
 const SHORTER = { noTime: 1, noQuestion: 2, noBlankLines: 3 };
 
 export function preparePage(report: PrepareReport, options: RenderOptions): string[] {
-  const { bytes, floor, simulated, steps, verdict } = report;
+  const { bytes, floor, simulated, steps } = report;
   const page = (step: number): string[] => {
     const parts = [
-      [
-        ...simulatedBand(simulated, options),
-        ...labelled(verdict.toUpperCase().replace('-', ' '), VERDICT_STYLES[verdict], clean(report.reason), options),
-      ],
+      [...simulatedBand(simulated, options), ...answerLines(report, options)],
       step < SHORTER.noQuestion
         ? [
             `wanted   ${formatBoth(bytes)}`,
@@ -44,6 +42,13 @@ export function preparePage(report: PrepareReport, options: RenderOptions): stri
     return step < SHORTER.noBlankLines ? sections(...parts) : parts.flat();
   };
   return fitting(SHORTER.noBlankLines, page, options);
+}
+
+function answerLines({ reason, verdict }: PrepareReport, options: RenderOptions): string[] {
+  const isLater = reason.startsWith(NOT_NOW);
+  const label = isLater ? 'NOT NOW' : verdict.toUpperCase().replace('-', ' ');
+  const text = capitalized(clean(isLater ? reason.slice(NOT_NOW.length) : reason));
+  return labelled(label, VERDICT_STYLES[verdict], text, options);
 }
 
 function stepLines(step: PrepareStep, { width, paint }: RenderOptions): string[] {

@@ -67,7 +67,7 @@ export function groupRow(
     swap,
     file,
     pid: largest?.pid ?? group.rootPid,
-    who: `${bound}${ownerText(group)}${countText(pids.length)}${programText(largest)}`,
+    who: `${bound}${group.kind === 'tree' ? '' : `${groupName(group)}: `}${countText(pids.length)}${programText(largest)}`,
   };
 }
 
@@ -76,9 +76,10 @@ function countText(count: number): string {
   return count === 1 ? '' : `${formatCount(count)} processes: `;
 }
 
-function ownerText({ id, kind, name }: ProcessGroup): string {
-  if (kind === 'tree') return '';
-  return kind === 'unit' ? `${clean(name)}: ` : `${clean(id.replace(':', ' '))}: `;
+/** "vllm (4711)", "ollama.service", "docker 3f4e…". */
+export function groupName({ id, kind, name, rootPid }: ProcessGroup): string {
+  if (kind === 'tree') return `${clean(name)} (${rootPid})`;
+  return clean(kind === 'unit' ? name : id.replace(':', ' '));
 }
 
 /** The command line without the folder of the program, or the name. */

@@ -1,11 +1,12 @@
 /** Holders of memory: groups of processes, the largest first, and the memory of no process at the end. */
-import { clean, formatBoth, formatBytes } from '../../../base/format.ts';
+import { clean, formatBytes, inGiB } from '../../../base/format.ts';
 import type { ProcessesReport, ProcessGroup, ProcessMemory } from '../../../types/index.ts';
 import type { RenderOptions } from '../options.ts';
-import { hanging, truncate } from '../text-layout.ts';
-import { sections, simulatedBand } from './frame.ts';
+import { hanging } from '../text-layout.ts';
+import { labelled, sections, simulatedBand } from './frame.ts';
 import {
   detailRow,
+  groupName,
   groupRow,
   otherRow,
   type ProcessRow,
@@ -25,16 +26,31 @@ export interface ProcessesView {
 }
 
 export function processesPage(report: ProcessesReport, view: ProcessesView, options: RenderOptions): string[] {
-  const { available, limits, simulated, total } = report;
-  const { paint, width } = options;
-  const title = `WHO HOLDS MEMORY  ${formatBoth(total)} in all, ${formatBytes(available)} available`;
+  const { limits, simulated } = report;
   return sections(
-    simulatedBand(simulated, options),
-    [paint('strong', truncate(title, width))],
+    [...simulatedBand(simulated, options), ...answerLines(report, options)],
     rowsOf(report, view, options),
     legend(report, options),
-    limits.flatMap((limit) => hanging('note  ', clean(limit), width)),
+    limits.flatMap((limit) => hanging('note  ', clean(limit), options.width)),
   );
+}
+
+/** "MOST  vllm (4711) holds 76.0 GiB of 119.69 GiB, 36.3 GiB are available." */
+function answerLines({ available, groups: [most], total }: ProcessesReport, options: RenderOptions): string[] {
+  const all = `${inGiB(total)} GiB`;
+  return most === undefined
+    ? labelled(
+        'NONE',
+        'notice',
+        `No program is seen to hold memory; ${formatBytes(available)} of ${all} are available.`,
+        options,
+      )
+    : labelled(
+        'MOST',
+        'notice',
+        `${groupName(most)} holds ${formatBytes(most.held)} of ${all}, ${formatBytes(available)} are available.`,
+        options,
+      );
 }
 
 function rowsOf(report: ProcessesReport, view: ProcessesView, options: RenderOptions): string[] {

@@ -1,6 +1,17 @@
 /** A recording: the end of each session, the course of the memory, and the last seconds. */
-import { clean, formatBytes, formatCount, formatDuration, formatPercent, GiB, inGiB } from '../../../base/format.ts';
+import {
+  capitalized,
+  clean,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  GiB,
+  inGiB,
+} from '../../../base/format.ts';
+import { NOTHING_RECORDED } from '../../../core/memory/remedies.ts';
 import type { RecordedProcesses, RecordedSession, RecordReport, SeriesPoint } from '../../../types/index.ts';
+import { tickText } from '../axis.ts';
 import type { RenderOptions } from '../options.ts';
 import { plot } from '../plot.ts';
 import { endOf, figuresOf, growthText, lowestProcessesTitle, spanText, timeOfDay } from '../record-facts.ts';
@@ -13,16 +24,10 @@ const LISTED = 5;
 const LAST_ROWS = 12;
 
 export function recordPage(report: RecordReport, options: RenderOptions): string[] {
-  const { folder, problems, sessions } = report;
+  const { problems, sessions } = report;
   return sections(
     ...sessions.map((session) => sessionLines(session, options)),
-    sessions.length === 0
-      ? hanging(
-          '',
-          `${clean(folder)} has no recording; umaprobe record makes one, and --folder names another place.`,
-          options.width,
-        )
-      : [],
+    sessions.length === 0 ? labelled('NONE', 'notice', capitalized(NOTHING_RECORDED), options) : [],
     problems.flatMap(({ bytes, message, offset, segment }) =>
       hanging(
         'note  ',
@@ -37,9 +42,8 @@ function sessionLines(session: RecordedSession, options: RenderOptions): string[
   const { simulated } = session;
   const { label, sentence, style } = endOf(session);
   return sections(
-    simulatedBand(simulated, options),
+    [...simulatedBand(simulated, options), ...labelled(label, style, clean(sentence), options)],
     [options.paint('strong', truncate(titleOf(session), options.width))],
-    labelled(label, style, clean(sentence), options),
     session.growth.flatMap((growth) => labelled('GROWS', 'warning', clean(growthText(growth)), options)),
     factLines(session, options),
     graph(session, options),
@@ -107,8 +111,8 @@ function graph({ series, startedAt }: RecordedSession, options: RenderOptions): 
         },
         { letter: 'f', name: 'MemFree', style: 'free', points: line(({ lowestFree }) => lowestFree), bare: true },
       ],
-      xText: (x) => `${Math.round(x)} s`,
-      yText: (y) => `${Math.round(y * 10) / 10}`,
+      xText: (x) => `${tickText(x)} s`,
+      yText: tickText,
     },
     options,
   );

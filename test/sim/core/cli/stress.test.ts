@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runUmaprobe } from '../../../support/cli.ts';
+import { runInShell, runUmaprobe } from '../../../support/cli.ts';
 import { parseDocument } from '../../../support/schemas.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -32,6 +32,15 @@ describe('stress', () => {
     expect(ran.stderr).toMatch(/^ {2}1 +\S+ \S+ {2}held/);
     expect(readFileSync(join(folder, 'stress.csv'), 'utf8')).toMatch(/^at,simulated,.*floor_bytes/);
     expect(readFileSync(join(folder, 'stress.html'), 'utf8')).toContain('The most that can be allocated');
+  });
+
+  it('lets a shell go on once the maximum is found, and not after a limit of time', () => {
+    const script = (option: string) =>
+      runInShell(`"$0" "$1" stress --sim gb10 --journal none ${option} && echo next`, {
+        env: { XDG_STATE_HOME: folder },
+      });
+    expect(script('--floor 100GiB').stdout).toMatch(/\nnext\n$/);
+    expect(script('--timeout 100ms')).toMatchObject({ code: 6, stdout: expect.not.stringContaining('next') });
   });
 
   it('finds the largest single block', () => {

@@ -54,6 +54,12 @@ describe('the parts of a 13B model', () => {
   });
 });
 
+it('memory from the driver’s pools, which no counter shows, is no negative overhead', async () => {
+  const report = await layout('gb10-590-pools', '{ a: 8e9 }');
+  expect(report).toMatchObject({ state: 'complete', overheadBytes: null });
+  expect(report.consumedBytes).toBeLessThan(0.99 * report.allocatedBytes);
+});
+
 describe('a layout that does not fit', () => {
   it('ends at the refused part, and names it', async () => {
     const report = await layout('gb10', '{ weights: 100e9, cache: 30e9, rest: 1e9 }');

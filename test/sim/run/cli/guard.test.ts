@@ -231,5 +231,5 @@ describe('targets that would take the machine or the guard with them', () => {
 it('says in one line what is wrong', () => {
   const { code, stderr, stdout } = guard('--flor', '8GiB', '--', 'true');
   expect([code, stdout, stderr.split('\n').length]).toEqual([2, '', 2]);
-  expect(stderr).toContain('umaprobe: guard has no option --flor. Did you mean --floor?');
+  expect(stderr).toContain('umaprobe: guard has no option --flor. Did you mean umaprobe guard --floor 8GiB -- true?');
 });

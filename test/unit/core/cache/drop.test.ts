@@ -14,6 +14,7 @@ import { snapshotOf } from '../../../support/snapshots.ts';
 import { GiB } from '../../../support/units.ts';
 
 const ALL = { level: 3, sync: true, syncLimitMs: 1000, sudo: false, force: false } as const;
+const OPTIONS = { width: 100, cut: 100, paint: createPaint(0), unicode: true, exact: false, hostName: 'spark' };
 
 async function refusal(promise: Promise<unknown>): Promise<UmaError> {
   const error = await promise.then(
@@ -47,14 +48,34 @@ describe('drop', () => {
     const { machine } = fakeMachine({ looks: [look(0.5 * GiB), look(1.5 * GiB)] });
     const report = await drop(machine, ALL);
     expect(report.receipt.change).toMatchObject({ memFree: 0, freeInCpuLists: GiB });
-    const options = { width: 100, cut: 100, paint: createPaint(0), unicode: true, exact: false, hostName: 'spark' };
-    expect(dropPage(report, options).join('\n')).toMatch(
+    expect(dropPage(report, OPTIONS).join('\n')).toMatch(
       /free +107\.6 GiB +108\.6 GiB +\+1\.0 GiB\nMemFree .* 0 B\nfree in processors’ lists +512\.0 MiB +1\.5 GiB +\+1\.0 GiB\n/,
     );
     const unknown = await drop(fakeMachine({ looks: [look(null), look(0)] }).machine, ALL);
     expect(unknown.receipt.change.freeInCpuLists).toBeNull();
-    expect(dropPage(unknown, options).join('\n')).not.toContain('lists');
+    expect(dropPage(unknown, OPTIONS).join('\n')).not.toContain('lists');
   });
+
+  it.each([
+    [1, 80],
+    [2, 1],
+    [3, 81],
+  ] as const)(
+    'a dry run of level %i changes nothing, needs no permission, and says what would be freed',
+    async (level, gib) => {
+      const cache = { cached: 80 * GiB, shmem: 0, buffers: 0, mapped: 0, dirty: 0, writeback: 0 };
+      const host = { free: 10 * GiB, available: 100 * GiB, sReclaimable: 2 * GiB, ...cache };
+      const looks = [snapshotOf({ host })];
+      const { machine, done } = fakeMachine({ looks, mayWrite: 'EACCES', uid: 1000 });
+      const report = await drop(machine, { ...ALL, level, dryRun: true });
+      expect(done).toEqual([]);
+      expect(report).toMatchObject({ dryRun: true, by: null, sync: null, dropMs: null, nextAllocation: null });
+      expect(Object.values(report.receipt.change).filter((change) => change !== null && change !== 0)).toEqual([]);
+      expect(report.expectedBytes / GiB).toBe(gib);
+      const [first] = dropPage(report, OPTIONS);
+      expect(first).toMatch(/^PLAN {2}About [\d.]+ GiB \([\d.]+ GB\) would become free\. Nothing was changed\.$/);
+    },
+  );
 
   it('without a GPU that shares the memory there is no next allocation and no CUDA free', async () => {
     const { machine } = fakeMachine({ looks: [snapshotOf({ model: 'discrete' })] });

@@ -77,6 +77,12 @@ describe('prepare', () => {
     expect(report.after.immediate).toBeGreaterThanOrEqual(108 * GiB);
   });
 
+  it('a dry run plans nothing where all steps are skipped', async () => {
+    const { report, states } = await prepared({ looks: [DROPPED] }, { dryRun: true });
+    expect(states.filter((state) => state.endsWith(' planned'))).toEqual([]);
+    expect(report.verdict).toBe('enough');
+  });
+
   it('without permission it skips the step, gives the command, and says that the kernel would reclaim', async () => {
     const { report, done } = await prepared(
       { looks: [CACHED], mayWrite: 'EACCES', uid: 1000, simulated: null },

@@ -1,7 +1,9 @@
 /** Sudoers rules: which users are accepted, how arguments are escaped. And where model stores are searched. */
 import { describe, expect, it } from 'vitest';
+import { checkOptions } from '../../../../lib/base/options.ts';
 import { OPTIONS } from '../../../../lib/cli/commands/cache-rule.ts';
 import { ownOptions } from '../../../../lib/cli/core/typed-options.ts';
+import { DROP } from '../../../../lib/core/cache/options.ts';
 import { invokingUser, sudoersRule } from '../../../../lib/core/cache/sudoers.ts';
 import { findSysctl, rootCommand, sysctlAssignment } from '../../../../lib/core/cache/sysctl.ts';
 import { findStores, homeOf, invokingHome } from '../../../../lib/core/host/model-stores.ts';
@@ -79,9 +81,10 @@ describe('the sudoers rule', () => {
     },
   );
 
-  it('takes levels as words', () => {
+  it('takes levels as words, and permits by default what cache drop does by default', () => {
     const levelsOf = (...level: string[]) => ownOptions({ level }, OPTIONS, 'cache rule').level;
     expect(levelsOf('1,2', '1')).toEqual([1, 2]);
+    expect(ownOptions({}, OPTIONS, 'cache rule').level).toEqual([checkOptions('drop', {}, DROP).level]);
     for (const wrong of ['4', 'all', '1=2', '1,4']) expect(() => levelsOf(wrong)).toThrow(/is not one of 1, 2, 3/);
   });
 });

@@ -192,7 +192,7 @@ describe('a store', () => {
 
   it('that does not have the model: the message says what a name can be', async () => {
     await expect(openModel('org/none', { env: {}, home: newFolder() })).rejects.toThrow(
-      /^model "org\/none": there is none; expected a folder/,
+      /^model "org\/none": there is none on this computer; the Hub may have hf:org\/none; expected a folder/,
     );
     await expect(openModel('/no/such/folder', { env: {} })).rejects.toThrow('model "/no/such/folder": there is none');
   });

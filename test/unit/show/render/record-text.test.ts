@@ -25,6 +25,30 @@ const GROWTH: RecordedGrowth = {
   usedUpInMs: 9.4 * 3_600_000,
 };
 
+it.each([0.9, 1.02, 3, 60, 100_000])('an axis of %s s repeats no label', (seconds) => {
+  const series = [0, seconds].map((at) => ({
+    ...sessionOf().series[0],
+    at: recordTime(at),
+    available: 0.3 * GiB,
+    lowestFree: 0.1 * GiB,
+  }));
+  const lines = text({ startedAt: recordTime(0), series: series as RecordedSession['series'] }).split('\n');
+  const rule = lines.findIndex((line) => line.trimStart().startsWith('└'));
+  const below = lines[rule + 1]?.trim().split(/ {2,}/) ?? [];
+  const beside = lines.slice(0, rule).flatMap((line) => /^ *([\d.]+) ┤/.exec(line)?.[1] ?? []);
+  for (const labels of [below, beside]) {
+    expect(labels.length).toBeGreaterThan(1);
+    expect(labels).toEqual([...new Set(labels)]);
+  }
+});
+
+it('a folder without a recording says how to begin one, and where the kernel’s log is', () => {
+  const said = recordPage(recordOf({ sessions: [] }), OPTIONS)
+    .join(' ')
+    .replaceAll(/\s+/g, ' ');
+  expect(said).toMatch(/^NONE Nothing was recorded here: begin with umaprobe record.* journalctl -k -b -1/);
+});
+
 it('the last seconds name the share of some and of all tasks in words', () => {
   expect(text({ end: 'machine-lost' })).toMatch(/the last seconds +free GiB +available +some wait +all wait +swap\n/);
 });

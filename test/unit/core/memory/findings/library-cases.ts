@@ -21,10 +21,14 @@ function unusable(library: 'cuda' | 'nvml', failure: Failure, fixture: MachineFi
   }, fixture);
 }
 
-const missing = (library: 'cuda' | 'nvml') =>
+const missing = (library: 'cuda' | 'nvml', reason = 'ERR_UMA_LIBRARY_MISSING: not found') =>
   after(({ libraries }) => {
-    Object.assign(libraries[library], { state: 'missing', path: null, reason: 'ERR_UMA_LIBRARY_MISSING: not found' });
+    Object.assign(libraries[library], { state: 'missing', path: null, reason });
   });
+
+const opening = (path: string, why: string) => `${path}: cannot open shared object file: ${why}`;
+const tried = (second: string) =>
+  `ERR_UMA_LIBRARY_MISSING: dlopen libnvidia-ml.so.1 answered LIBRARY_MISSING: ${opening('libnvidia-ml.so.1', 'No such file or directory')}; ${opening('/usr/lib/wsl/lib/libnvidia-ml.so.1', second)}`;
 
 const silent = (reason: string, library: 'cuda' | 'nvml' = 'nvml') =>
   after(({ libraries }) => {
@@ -154,6 +158,22 @@ const CUDA: FindingCase[] = [
 
 const NVML: FindingCase[] = [
   ['library.nvml', 'loaded', on(), 'pass', /^NVML is installed and answers\.$/],
+  [
+    'library.nvml',
+    'nowhere: one sentence, without the paths that were tried',
+    missing('nvml', tried('No such file or directory')),
+    'note',
+    /^NVML is not installed here/,
+    { evidence: /^reason the file libnvidia-ml\.so\.1 is not on this computer the library$/m },
+  ],
+  [
+    'library.nvml',
+    'there, but not readable: every path stays',
+    missing('nvml', tried('Permission denied')),
+    'note',
+    /^NVML is not installed here/,
+    { evidence: /^reason ERR_UMA_LIBRARY_MISSING: dlopen .*wsl\/lib\/libnvidia-ml\.so\.1: .* Permission denied/m },
+  ],
   [
     'library.nvml',
     'silent',
