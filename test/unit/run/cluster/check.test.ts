@@ -47,6 +47,12 @@ describe('a need', () => {
   });
 });
 
+it('of one machine nothing is compared, and what is not known is no amount', async () => {
+  expect(await page({ bytes: GiB }, [roomy()])).toMatch(/^FITS {2}It fits on roomy\. 1\.0 GiB fit/m);
+  const without = await page({ bytes: GiB }, [sentSnapshot('roomy', { gpu: false })]);
+  expect(without).toMatch(/^roomy {2}UNKNOWN {2}what can be loaded is not known$/m);
+});
+
 describe('a machine without a usable answer', () => {
   it.each([
     ['old', { at: new Date(Date.now() - 3_600_000).toISOString() }],

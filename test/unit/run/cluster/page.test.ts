@@ -1,5 +1,6 @@
 /** The screen of several machines: what is said of simulated ones, and that every machine is on it. */
 import { describe, expect, it } from 'vitest';
+import { formatBytes, GiB } from '../../../../lib/base/format.ts';
 import { cluster } from '../../../../lib/run/cluster/index.ts';
 import { createPaint } from '../../../../lib/show/render/paint.ts';
 import { clusterPage } from '../../../../lib/show/render/text/cluster.ts';
@@ -51,4 +52,13 @@ it.each([1, 3, 4, 16])('has each of %i machines', async (count) => {
   const page = await pageOf(...sent);
   for (const { hostName } of sent) expect(page).toMatch(new RegExp(`^${hostName} `, 'm'));
   expect(page.split('\n').length).toBeLessThanOrEqual(23);
+});
+
+it('a GPU with memory of its own is a part of its own memory, not of the host’s', async () => {
+  const own = sentSnapshot('hopper', { model: 'discrete', ownFree: [100 * GiB] });
+  const [total] = own.devices.map(({ cuda, nvml }) => nvml?.total ?? cuda?.total ?? 0);
+  expect(total).not.toBe(own.host.total);
+  expect((await pageOf(own)).replaceAll(/\s+/g, ' ')).toContain(
+    `GiB of ${formatBytes(total as number)} can be loaded.`,
+  );
 });
