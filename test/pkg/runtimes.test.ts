@@ -53,3 +53,15 @@ describe.each([
     expect(JSON.parse(stdout)).toEqual({ simulated: 'gb10', free: true, state: 'floor' });
   });
 });
+
+describe('a program that Bun has compiled', () => {
+  it('starts the children that the library needs, from node_modules beside it', () => {
+    const flags = ['--external', 'umaprobe*', '--compile-autoload-package-json', '--outfile', 'compiled'];
+    const env = { PATH: '/usr/bin:/bin' };
+    const build = runInSandbox(app, env, bunBinary(), 'build', '--compile', ...flags, 'program.mjs');
+    expect(build.status, build.stderr).toBe(0);
+    const { status, stdout, stderr } = runInSandbox(app, env, join(app, 'compiled'));
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual({ simulated: 'gb10', free: true, state: 'floor' });
+  });
+});

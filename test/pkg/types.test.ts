@@ -17,7 +17,7 @@ const PROGRAM = `
   import { memorySync, snapshot, UmaError, type Memory, type Snapshot } from 'umaprobe';
   import { type FitLargest, type FitReport, type FitTogether, fit } from 'umaprobe/models';
   import { type CsvReport, toCsv } from 'umaprobe/report';
-  import { guard, type GuardReport } from 'umaprobe/run';
+  import { guard, type GuardReport, record } from 'umaprobe/run';
   import { serve, type ServeOptions } from 'umaprobe/serve';
   import { machines, type MachineSummary } from 'umaprobe/sim';
   export async function answers(taken: Snapshot): Promise<[FitReport, FitLargest, FitTogether]> {
@@ -37,8 +37,11 @@ const PROGRAM = `
     const seen: Memory = memorySync();
     return taken.host.total + list.length + (seen.safe ?? 0);
   }
-  export async function ends(running: AsyncDisposable): Promise<void> {
-    await using stopped = running;
+  export async function ends(): Promise<number> {
+    await using recorder = await record();
+    await using server = await serve();
+    await using run = guard({ command: ['true'] });
+    return recorder.folder.length + server.url.length + (await run).readings;
   }
   export const isOurs = (error: unknown): error is UmaError => error instanceof UmaError;
   // @ts-expect-error: the types are real ones, and not any
