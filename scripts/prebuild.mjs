@@ -37,25 +37,33 @@ export function whyNotPrebuild(arch) {
   return `no ${missing.join(', ')} here (Debian: apt-get install ${targets[arch].debian} make python3)`;
 }
 
-/** binding.gyp takes single files of these rooms. */
-const APART = /^(nvml|run\/record|runtime|sim\/libcudart|sim\/programs)\//;
+/** Files that binding.gyp names one by one. */
+const APART =
+  /^(nvml\/(nvml|queries)|run\/record\/shared_readings|runtime\/thread_priority|sim\/(libcudart|programs)\/\w+)\.cc$/;
 
-/**
- * Joins the sources of a room into one: each compiles the headers of the standard library once, in a quarter of the time.
- * The three simulated libraries in sim/abi say the same names.
- */
+/** Rooms that are joined with one another: the first are compiled twice, the second include the same. */
+const TOGETHER = [/^(base|host|machine)\//, /^(alloc|cuda|guard|pagecache)\//];
+
+function roomOf(path) {
+  const rooms = TOGETHER.find((pattern) => pattern.test(path));
+  if (rooms !== undefined) return `${rooms.source.split(/[(|]/)[1]}/`;
+  // The three simulated libraries use the same names.
+  return path.startsWith('sim/abi/') ? `${path.split(/[_.]/)[0]}.` : `${dirname(path)}/`;
+}
+
+/** Joins sources into one for each room, which compiles the headers of the standard library once: in half the time. */
 function joinRooms(native) {
-  const rooms = new Map();
-  for (const path of readdirSync(native, { recursive: true, encoding: 'utf8' })) {
-    if (!path.endsWith('.cc') || APART.test(path)) continue;
-    const room = path.startsWith('sim/abi/') ? `${path.split(/[_.]/)[0]}.` : `${dirname(path)}/`;
-    rooms.set(room, [...(rooms.get(room) ?? []), path]);
+  const sources = readdirSync(native, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.cc') && !APART.test(path))
+    .sort();
+  const joined = new Map();
+  for (const path of sources) {
+    const part = path.replace(/cc$/, 'part');
+    renameSync(join(native, path), join(native, part));
+    const file = `${roomOf(path)}room.cc`;
+    joined.set(file, `${joined.get(file) ?? ''}#include "${part}"\n`);
   }
-  for (const [room, paths] of rooms) {
-    const parts = paths.sort().map((path) => path.replace(/cc$/, 'part'));
-    for (const [at, path] of paths.entries()) renameSync(join(native, path), join(native, parts[at]));
-    writeFileSync(join(native, `${room}room.cc`), parts.map((path) => `#include "${path}"\n`).join(''));
-  }
+  for (const [file, text] of joined) writeFileSync(join(native, file), text);
 }
 
 async function build(arch) {
