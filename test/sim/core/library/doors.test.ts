@@ -86,5 +86,7 @@ it('each type is exported by one door', () => {
     );
   const byDoors = Object.keys(PACKAGE_DOORS).flatMap((door) => exported(`${door}.ts`));
   expect(byDoors.length).toBeGreaterThan(25);
-  expect(byDoors.toSorted()).toEqual(exported('types/index.ts').toSorted());
+  // globals.ts exports nothing: it declares.
+  const ours = exported('types/index.ts').filter((path) => path !== 'types/globals.ts');
+  expect(byDoors.toSorted()).toEqual(ours.toSorted());
 });
