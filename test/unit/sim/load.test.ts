@@ -95,7 +95,7 @@ describe('a machine of the user', () => {
     [
       'range.json',
       { extends: 'gb10', name: 'x', kernel: { orders: 17 } },
-      /kernel\.orders is 17; expected a value that must be <= 16 \(Columns of \/proc\/buddyinfo: 11 upstream, 14 on the/,
+      /kernel\.orders is 17; expected a value that must be <= 16 \(Number of columns of \/proc\/buddyinfo: 11 upstream, 14 on the/,
     ],
     [
       'words.json',
