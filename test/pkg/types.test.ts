@@ -41,7 +41,7 @@ const PROGRAM = `
     await using recorder = await record();
     await using server = await serve();
     await using run = guard({ command: ['true'] });
-    return recorder.folder.length + server.url.length + (await run).readings;
+    return recorder.state().writtenBytes + server.url.length + (await run).readings;
   }
   export const isOurs = (error: unknown): error is UmaError => error instanceof UmaError;
   // @ts-expect-error: the types are real ones, and not any
