@@ -8,6 +8,7 @@ import { load, native, simulatorLibrary } from '../../../../lib/core/native/bind
 import { DEVICE_ATTRIBUTES } from '../../../../lib/types/device.ts';
 import { binaryPath, simulatorPath } from '../../../support/binary.ts';
 import { printedBy, printedOnMachine, runOnMachine } from '../../../support/binary-on-machine.ts';
+import { unsanitizedEnvironment } from '../../../support/clients.ts';
 import { ROOT } from '../../../support/root.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -53,7 +54,7 @@ describe('a binary that cannot be loaded', () => {
     const words = [...flags, '--input-type=module', '-e', "(await import('umaprobe')).hostMemorySync()"];
     const { stderr } = spawnSync(process.execPath, words, {
       cwd: ROOT,
-      env: { ...process.env, ...env },
+      env: { ...unsanitizedEnvironment(), UMAPROBE_BINARY: '', ...env },
       encoding: 'utf8',
     });
     return stderr;
