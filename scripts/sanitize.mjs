@@ -13,7 +13,7 @@ import { capture, findTool, main, root, run } from './run.mjs';
 const waiting = [
   'docs/*',
   'serve/*',
-  '*/library/{report,sweep,layout,probe-kills,profile-kills,profile-peaks,broken-machines,odd-machines,visible-devices,contract,callbacks,stress-others,fit,processes,guard,stress,child,memory,truth,pressure}',
+  '*/library/{report,sweep,layout,probe-kills,profile-kills,profile-peaks,broken-machines,odd-machines,visible-devices,contract,callbacks,ending,stress-others,fit,processes,guard,stress,child,memory,truth,pressure}',
   'run/native/field-series',
   '**/cli/*',
   'sim/library/abi',
