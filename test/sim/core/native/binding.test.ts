@@ -1,7 +1,7 @@
 /** The exports of the binary, compared with the types. */
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { load, native, simulatorLibrary } from '../../../../lib/core/native/binding.ts';
@@ -60,6 +60,8 @@ describe('a binary that cannot be loaded', () => {
     return stderr;
   };
   const major = Number(process.versions.node.split('.')[0]);
+  // A copy of the tree has a link in its place.
+  const tree = [ROOT, `${realpathSync(join(ROOT, 'node_modules'))}/`].map((folder) => `--allow-fs-read=${folder}`);
   const permission = major < 22 ? '--experimental-permission' : '--permission';
 
   // The loader maps what the header says, and the first read behind the end of the file is a SIGBUS.
@@ -77,12 +79,12 @@ describe('a binary that cannot be loaded', () => {
     ['the permission model forbids addons', [permission, '--allow-fs-read=*'], 'add --allow-addons.'],
     [
       'the permission model forbids what finds it',
-      [permission, '--allow-addons', `--allow-fs-read=${ROOT}`],
+      [permission, '--allow-addons', ...tree],
       'does not let this process read /etc/alpine-release: add --allow-fs-read=/etc/alpine-release',
     ],
     [
       'the permission model forbids the package',
-      [permission, '--allow-addons', `--allow-fs-read=${ROOT}dist`, `--allow-fs-read=${ROOT}node_modules`],
+      [permission, '--allow-addons', `--allow-fs-read=${ROOT}dist`, ...tree.slice(1)],
       `package.json: add --allow-fs-read=${ROOT}`,
     ],
   ])('says why: %s', (_why, flags, remedy) => {
@@ -90,7 +92,7 @@ describe('a binary that cannot be loaded', () => {
   });
 
   it('loads under the permission model with the flags that the errors name', () => {
-    const flags = ['--allow-addons', `--allow-fs-read=${ROOT}`, '--allow-fs-read=/etc/alpine-release'];
+    const flags = ['--allow-addons', ...tree, '--allow-fs-read=/etc/alpine-release'];
     expect(loads([permission, ...flags])).not.toContain('Error');
   });
 });
